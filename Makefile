@@ -1,0 +1,63 @@
+# Two commands on a fresh machine: `make demo` and `make test`. Only Python 3.11+ and make are needed.
+PYTHON ?= python3
+VENV := .venv
+BIN := $(VENV)/bin
+READY := $(VENV)/.ready
+# Models for tests and the demo are kept outside the checkout, so that a fresh clone does not fetch them again.
+CACHE ?= $(or $(XDG_CACHE_HOME),$(HOME)/.cache)/repertory
+export REPERTORY_TEST_MODELS ?= $(CACHE)/models
+export REPERTORY_TEST_VLLM ?= $(CACHE)/vllm
+
+.PHONY: help setup demo test test-fast lint format typecheck bench docs lock vllm clean
+
+help:  ## Show this list
+	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | awk -F':.*## ' '{printf "  make %-12s %s\n", $$1, $$2}'
+
+setup: $(READY)  ## Create .venv with the `repertory` command and all development tools
+
+$(READY): requirements.lock pyproject.toml
+	@test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
+	@echo "Installing into $(VENV) (about a minute the first time) ..."
+	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --require-hashes --requirement requirements.lock
+	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps --no-build-isolation --editable .
+	@touch $@
+
+demo: $(READY)  ## Two short coaching sessions with a real model on this machine
+	@$(BIN)/repertory demo
+
+test: $(READY) test-models  ## All tests, those with real engines included
+	@$(BIN)/python -m pytest
+
+test-fast: $(READY)  ## The unit tests alone (no engine, seconds)
+	@$(BIN)/python -m pytest -m "not engine and not vllm"
+
+.PHONY: test-models
+test-models: $(READY)
+	@REPERTORY_MODELS=$(REPERTORY_TEST_MODELS) $(BIN)/repertory models pull qwen2.5-coder-0.5b smollm2-135m
+
+format: $(READY)  ## Format the code
+	@$(BIN)/ruff format src tests benchmarks && $(BIN)/ruff check --fix --quiet src tests benchmarks
+
+lint: $(READY)  ## Format check, lint, import layers
+	@$(BIN)/ruff format --check src tests benchmarks
+	@$(BIN)/ruff check src tests benchmarks
+	@$(BIN)/lint-imports
+
+typecheck: $(READY)  ## Strict type checking of src, tests and benchmarks
+	@$(BIN)/basedpyright
+
+bench: $(READY)  ## The benchmarks that need no GPU; results go to benchmarks/results
+	@$(BIN)/python -m benchmarks
+
+docs: $(READY)  ## Generate the reference from code, check it and build the site
+	@$(BIN)/python -m docs.generate && $(BIN)/mkdocs build --strict --quiet
+
+lock: $(READY)  ## Resolve requirements.lock again from pyproject.toml
+	@$(BIN)/uv pip compile pyproject.toml --universal --python-version 3.11 --extra plan --extra postgres \
+	  --extra otel --group dev --generate-hashes --no-emit-index-url --no-header --quiet --output-file requirements.lock
+
+vllm: $(READY)  ## An environment with vLLM's CPU build and a small model for it (3.5 GB, cached)
+	@$(BIN)/python -m tests.vllm_environment $(REPERTORY_TEST_VLLM)
+
+clean:  ## Remove the environment and caches of this checkout
+	@rm -rf $(VENV) .cache site dist .pytest_cache .ruff_cache .hypothesis

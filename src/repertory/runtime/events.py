@@ -1,0 +1,196 @@
+"""The one typed stream of what happens in a turn.
+
+The command line, the API and the dashboard all read this stream; the trace of a turn is the same events, kept.
+Times are seconds since the turn began (`elapsed_s`) beside the wall clock (`at`, UTC).
+"""
+
+from datetime import datetime
+from typing import Annotated, Literal
+
+from pydantic import BaseModel, ConfigDict, Field, TypeAdapter
+
+__all__ = (
+    "AgentDelta",
+    "AgentFinished",
+    "AgentFirstToken",
+    "AgentProgress",
+    "AgentQueued",
+    "AgentRepair",
+    "AgentStarted",
+    "ContextCut",
+    "MergeDone",
+    "PrefixComputed",
+    "ReplyReady",
+    "SafetyRouted",
+    "SectionWritten",
+    "TurnEvent",
+    "TurnFinished",
+    "TurnStarted",
+    "event_adapter",
+)
+
+
+class _Event(BaseModel):
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    turn: str
+    seq: int
+    at: datetime
+    elapsed_s: float
+
+
+class TurnStarted(_Event):
+    """A person's message was taken up."""
+
+    type: Literal["turn_started"] = "turn_started"
+    team: str
+    user: str
+    session: str
+    message: str
+    agents: tuple[str, ...]
+
+
+class SafetyRouted(_Event):
+    """The team's code took the turn away from the agents (crisis protocol)."""
+
+    type: Literal["safety_routed"] = "safety_routed"
+    level: str
+    route: str
+    reason: str
+
+
+class PrefixComputed(_Event):
+    """The shared prefix of the turn's agents was computed once, before the fan-out."""
+
+    type: Literal["prefix_computed"] = "prefix_computed"
+    tokens: int
+    cached: int
+    seconds: float
+
+
+class AgentQueued(_Event):
+    """An agent waits for sections of this turn."""
+
+    type: Literal["agent_queued"] = "agent_queued"
+    agent: str
+    waits_for: tuple[str, ...]
+
+
+class AgentStarted(_Event):
+    """An agent's request goes to its instance."""
+
+    type: Literal["agent_started"] = "agent_started"
+    agent: str
+    instance: str
+    attempt: int
+    prompt_tokens: int
+
+
+class AgentFirstToken(_Event):
+    """The first token of an agent's answer has arrived."""
+
+    type: Literal["agent_first_token"] = "agent_first_token"
+    agent: str
+    attempt: int
+
+
+class AgentDelta(_Event):
+    """Words for the person, as they stream."""
+
+    type: Literal["agent_delta"] = "agent_delta"
+    agent: str
+    text: str
+
+
+class AgentProgress(_Event):
+    """How far an agent that does not stream to the person has come."""
+
+    type: Literal["agent_progress"] = "agent_progress"
+    agent: str
+    output_tokens: int
+
+
+class AgentRepair(_Event):
+    """An answer was not usable; the agent is asked once more, with the problems shown."""
+
+    type: Literal["agent_repair"] = "agent_repair"
+    agent: str
+    problems: tuple[str, ...]
+
+
+class AgentFinished(_Event):
+    """An agent is done, failed, late or was skipped."""
+
+    type: Literal["agent_finished"] = "agent_finished"
+    agent: str
+    status: Literal["done", "failed", "late", "skipped", "fallback"]
+    reason: str | None = None
+    attempts: int
+    prompt_tokens: int
+    cached_tokens: int
+    output_tokens: int
+
+
+class SectionWritten(_Event):
+    """A section's new version is on the blackboard."""
+
+    type: Literal["section_written"] = "section_written"
+    section: str
+    version: int
+    agent: str
+
+
+class ContextCut(_Event):
+    """Part of an agent's context did not fit its budget and was left out."""
+
+    type: Literal["context_cut"] = "context_cut"
+    agent: str
+    part: str
+    tokens: int
+
+
+class MergeDone(_Event):
+    """The team's code has reconciled what the agents found."""
+
+    type: Literal["merge_done"] = "merge_done"
+    claims: int
+    conflicts: int
+    blocked_moves: tuple[str, ...]
+
+
+class ReplyReady(_Event):
+    """One of the replies to the person is final."""
+
+    type: Literal["reply_ready"] = "reply_ready"
+    which: Literal["first", "full"]
+    text: str
+
+
+class TurnFinished(_Event):
+    """The turn is over."""
+
+    type: Literal["turn_finished"] = "turn_finished"
+    status: Literal["complete", "partial", "failed"]
+    reason: str | None = None
+
+
+TurnEvent = Annotated[
+    TurnStarted
+    | SafetyRouted
+    | PrefixComputed
+    | AgentQueued
+    | AgentStarted
+    | AgentFirstToken
+    | AgentDelta
+    | AgentProgress
+    | AgentRepair
+    | AgentFinished
+    | SectionWritten
+    | ContextCut
+    | MergeDone
+    | ReplyReady
+    | TurnFinished,
+    Field(discriminator="type"),
+]
+
+event_adapter: TypeAdapter[TurnEvent] = TypeAdapter(TurnEvent)
