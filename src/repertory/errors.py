@@ -4,7 +4,9 @@ Every error says what was wrong, where it was (for a file: ``path:line:column``)
 line prints it without a traceback; `exit_code` is what the process then ends with.
 """
 
-from typing import ClassVar
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import ClassVar, Literal
 
 __all__ = (
     "ContextBudgetError",
@@ -15,9 +17,11 @@ __all__ = (
     "ModelStoreError",
     "OutputError",
     "RepertoryError",
+    "SchemaError",
     "StorageError",
     "StreamError",
     "TeamError",
+    "TeamProblem",
     "TurnError",
     "UsageError",
     "VersionConflictError",
@@ -52,8 +56,70 @@ class UsageError(RepertoryError):
     exit_code = 2
 
 
+@dataclass(frozen=True)
+class TeamProblem:
+    """One thing that is wrong with a team.
+
+    Attributes:
+        message: What is wrong, in one sentence.
+        line: Line in the team file, from 1; None for a team built in Python.
+        column: Column in that line, in characters from 1.
+        hint: What to do about it.
+        severity: A `warning` does not keep the team from running.
+        path: The place inside the team, such as `("agents", "coach", "reads", "shadow")`.
+        related: The paths of other places that take part, such as the first of two writers.
+        where: The place in words: `file:line:column`, or the path with dots.
+        source: The line of the file, made safe for a terminal, and a second line with a caret; None without a file.
+    """
+
+    message: str
+    line: int | None = None
+    column: int | None = None
+    hint: str | None = None
+    severity: Literal["error", "warning"] = "error"
+    path: tuple[str | int, ...] = ()
+    related: tuple[tuple[str | int, ...], ...] = ()
+    where: str = ""
+    source: str | None = None
+
+    def __str__(self) -> str:
+        text = f"{self.where}: {self.message}" if self.where else self.message
+        return "\n".join([text, *self.details()])
+
+    def details(self) -> list[str]:
+        """The lines that follow the message: the source with its caret, and the hint."""
+        lines = [f"    {line}" for line in self.source.split("\n")] if self.source else []
+        return [*lines, f"  {self.hint}"] if self.hint else lines
+
+
 class TeamError(UsageError):
-    """A team file or a team built in Python is not valid."""
+    """A team file or a team built in Python is not valid; `problems` has all that was found."""
+
+    def __init__(
+        self,
+        message: str,
+        *,
+        where: str | None = None,
+        hint: str | None = None,
+        problems: Sequence[TeamProblem] = (),
+    ) -> None:
+        super().__init__(message, where=where, hint=hint)
+        self.problems = tuple(problems)
+
+    @classmethod
+    def of(cls, problems: Sequence[TeamProblem]) -> "TeamError":
+        """The error that tells all `problems` (at least one), each with its place, source and hint."""
+        first, *rest = problems
+        if not rest:
+            source = [f"    {line}" for line in first.source.split("\n")] if first.source else []
+            message = "\n".join([first.message, *source])
+            return cls(message, where=first.where or None, hint=first.hint, problems=problems)
+        told = "\n".join([first.message, *first.details(), *(str(problem) for problem in rest)])
+        return cls(told, where=first.where or None, hint=f"{len(problems)} problems", problems=problems)
+
+
+class SchemaError(UsageError):
+    """A JSON Schema can not be used to ask a model for an answer."""
 
 
 class ModelStoreError(RepertoryError):

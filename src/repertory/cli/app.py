@@ -3,13 +3,15 @@
 import importlib
 import os
 import sys
+import traceback
 from typing import NoReturn
 
-import click
 import typer
 
-from repertory.cli.output import print_error, side
+from repertory.cli.output import print_error
+from repertory.clock import system_clock
 from repertory.errors import RepertoryError
+from repertory.home import locate_home
 
 __all__ = ("build_app", "main")
 
@@ -35,20 +37,27 @@ def build_app() -> typer.Typer:
 
 def main() -> NoReturn:
     """Run the command line and exit: 0 done, 1 failed, 2 bad usage, 130 interrupted."""
-    as_json = "--json" in sys.argv
     try:
-        build_app()(standalone_mode=False)
+        build_app()()
     except RepertoryError as error:
-        print_error(error, as_json=as_json)
+        print_error(error, as_json="--json" in sys.argv)
         sys.exit(error.exit_code)
-    except click.ClickException as error:
-        error.show(file=sys.stderr)
-        sys.exit(error.exit_code)
-    except (KeyboardInterrupt, click.Abort):
-        side().print("interrupted")
-        sys.exit(130)
     except BrokenPipeError:
         # The reader of our output went away (`| head`); there is nobody left to tell.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         sys.exit(1)
+    except Exception as error:  # noqa: BLE001 - whatever it is, people get a sentence and a file, not a traceback
+        print_error(_keep_traceback(error), as_json="--json" in sys.argv)
+        sys.exit(1)
     sys.exit(0)
+
+
+def _keep_traceback(error: Exception) -> RepertoryError:
+    """Put the traceback of a mistake of ours where a report can quote it."""
+    log = locate_home().logs / "crash.log"
+    log.parent.mkdir(parents=True, exist_ok=True)
+    with log.open("a", encoding="utf-8") as file:
+        file.write(f"{system_clock().isoformat()} repertory {' '.join(sys.argv[1:2])}\n")
+        traceback.print_exception(error, file=file)
+    message = f"a mistake in Repertory: {type(error).__name__}: {error}"
+    return RepertoryError(message, hint=f"the traceback is in {log}; please report it")

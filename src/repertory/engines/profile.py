@@ -45,7 +45,8 @@ class EngineProfile(BaseModel):
     structured_output: bool = True
     """Whether the engine constrains decoding to a JSON Schema."""
     schema_keywords: dict[str, KeywordSupport] = {}
-    """Per JSON Schema keyword, where it is enforced; a keyword that is not listed is checked by us."""
+    """Per JSON Schema keyword, where it is enforced; a keyword that is not listed is checked by us. A key may be
+    narrower, and then decides: `minimum:integer` (for one type), `format:uuid` (for one format)."""
     counts_tokens: bool = False
     """Whether the engine counts a rendered prompt's tokens for us."""
     priority: bool = False
@@ -54,3 +55,23 @@ class EngineProfile(BaseModel):
     """Whether requests may name a slot."""
     reports_cached_tokens: bool = False
     """Whether usage says how much of a prompt was cached."""
+    reports_progress: bool = False
+    """Whether the stream reports how far prefill has come."""
+    thinking_switch: bool = False
+    """Whether a request may turn the model's thinking on and off."""
+    reasoning_field: str | None = None
+    """The field in which this engine writes thinking; every adapter reads all fields known."""
+    grammar_after_reasoning: bool = True
+    """Whether the grammar waits until thinking has ended, so that thinking and a schema go together."""
+    opens_thinking: bool = False
+    """Whether the chat template itself opens the thinking, so that an answer begins inside it."""
+    folds_system: bool = False
+    """Whether the chat template has no system role; its text then goes in front of the first user message."""
+    schema_in_prompt: bool = False
+    """Whether the engine shows the schema to the model; where not, the prompt must describe the fields."""
+    verifies_cancel: bool = False
+    """Whether we can see that a cancelled request has left the engine."""
+    sleep: bool = False
+    """Whether the engine can free its memory and wake up again."""
+    remarks: tuple[str, ...] = ()
+    """What a user should know, one sentence each."""

@@ -4,7 +4,7 @@ An adapter (one per engine) speaks the engine's own HTTP dialect and hands on th
 tokens of the served model unless a name says otherwise.
 """
 
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import AsyncGenerator, Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Literal, Protocol, runtime_checkable
@@ -17,6 +17,7 @@ __all__ = (
     "FinishReason",
     "GenerateRequest",
     "Generation",
+    "GenerationNote",
     "PrefixCopier",
     "PrefixState",
     "ReasoningDelta",
@@ -24,6 +25,7 @@ __all__ = (
     "TextDelta",
     "TokenUsage",
     "TokensProcessed",
+    "ToolCall",
 )
 
 
@@ -50,6 +52,7 @@ class GenerateRequest:
         deadline_s: Seconds from the call within which the whole answer must be there.
         thinking: Whether a reasoning model may think; None leaves it to the model.
         request_id: Names the request in logs and, where the engine takes one, in the engine.
+        tools: Functions the model may call, each `{"name", "description", "parameters"}` (JSON Schema).
     """
 
     messages: Sequence[ChatMessage]
@@ -62,6 +65,7 @@ class GenerateRequest:
     deadline_s: float | None = None
     thinking: bool | None = None
     request_id: str | None = None
+    tools: Sequence[Mapping[str, object]] = ()
 
 
 class FinishReason(StrEnum):
@@ -80,11 +84,13 @@ class TokenUsage:
         prompt: Tokens of the rendered prompt.
         cached: How many of them the engine found in its KV cache; None when it does not say.
         output: Tokens generated, thinking included.
+        estimated: True when the engine told no counts and these are our upper bound.
     """
 
     prompt: int
     output: int
     cached: int | None = None
+    estimated: bool = False
 
     @property
     def prefill(self) -> int:
@@ -114,14 +120,53 @@ class TokensProcessed:
     total: int
 
 
+class GenerationNote(StrEnum):
+    """Something unusual about a generation that was still usable; counted in metrics.
+
+    `MISROUTED_ANSWER`: the answer stood in the field for thinking and was taken from there.
+    `LEAKED_THINKING`: the engine left think tags in the answer; they were split off.
+    `LEAKED_TOOL_CALL`: the engine left a tool call in the answer as text; it was read from there.
+    `CUT_TOOL_CALL`: the engine reported a finished tool call, but its arguments were cut off.
+    `NO_FINISH_REASON`: the engine ended the stream properly without saying why.
+    `UNKNOWN_FINISH_REASON`: the engine gave a reason that is in no dialect known.
+    """
+
+    MISROUTED_ANSWER = "misrouted_answer"
+    LEAKED_THINKING = "leaked_thinking"
+    LEAKED_TOOL_CALL = "tool_call_leaked"
+    CUT_TOOL_CALL = "tool_call_cut"
+    NO_FINISH_REASON = "no_finish_reason"
+    UNKNOWN_FINISH_REASON = "unknown_finish_reason"
+
+
+@dataclass(frozen=True)
+class ToolCall:
+    """A call of a tool that the model asks for; its arguments parsed, not validated."""
+
+    id: str
+    name: str
+    arguments: dict[str, object]
+
+
 @dataclass(frozen=True)
 class Generation:
-    """The last part of a stream: how the generation ended and what it cost."""
+    """The last part of a stream: how the generation ended and what it cost.
+
+    Attributes:
+        finish_reason: Why it ended. `LENGTH` also when the engine claims more but cut a tool call.
+        usage: The tokens.
+        text: The whole answer. What streamed before may differ where thinking had leaked into it.
+        reasoning: The thinking.
+        tool_calls: The calls asked for; empty when any of them was cut off.
+        notes: What was unusual.
+    """
 
     finish_reason: FinishReason
     usage: TokenUsage
     text: str
     reasoning: str = ""
+    tool_calls: tuple[ToolCall, ...] = ()
+    notes: tuple[GenerationNote, ...] = ()
 
 
 StreamPart = TextDelta | ReasoningDelta | TokensProcessed | Generation
@@ -146,7 +191,7 @@ class Engine(Protocol):
         """The longest prompt plus answer that one request may have."""
         ...
 
-    def generate(self, request: GenerateRequest) -> AsyncIterator[StreamPart]:
+    def generate(self, request: GenerateRequest) -> AsyncGenerator[StreamPart]:
         """Stream one generation; the last part is always a `Generation`.
 
         Closing the iterator early (or cancelling the task that reads it) cancels the generation in the engine.

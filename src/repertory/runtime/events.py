@@ -18,7 +18,9 @@ __all__ = (
     "AgentRepair",
     "AgentStarted",
     "ContextCut",
+    "EventBase",
     "MergeDone",
+    "NoticeShown",
     "PrefixComputed",
     "ReplyReady",
     "SafetyRouted",
@@ -30,7 +32,9 @@ __all__ = (
 )
 
 
-class _Event(BaseModel):
+class EventBase(BaseModel):
+    """What every event has: its turn, its place in the turn's stream, and when it happened."""
+
     model_config = ConfigDict(frozen=True, extra="forbid")
 
     turn: str
@@ -39,7 +43,7 @@ class _Event(BaseModel):
     elapsed_s: float
 
 
-class TurnStarted(_Event):
+class TurnStarted(EventBase):
     """A person's message was taken up."""
 
     type: Literal["turn_started"] = "turn_started"
@@ -50,7 +54,7 @@ class TurnStarted(_Event):
     agents: tuple[str, ...]
 
 
-class SafetyRouted(_Event):
+class SafetyRouted(EventBase):
     """The team's code took the turn away from the agents (crisis protocol)."""
 
     type: Literal["safety_routed"] = "safety_routed"
@@ -59,7 +63,14 @@ class SafetyRouted(_Event):
     reason: str
 
 
-class PrefixComputed(_Event):
+class NoticeShown(EventBase):
+    """Fixed words of the team's code that come before the first reply."""
+
+    type: Literal["notice_shown"] = "notice_shown"
+    text: str
+
+
+class PrefixComputed(EventBase):
     """The shared prefix of the turn's agents was computed once, before the fan-out."""
 
     type: Literal["prefix_computed"] = "prefix_computed"
@@ -68,7 +79,7 @@ class PrefixComputed(_Event):
     seconds: float
 
 
-class AgentQueued(_Event):
+class AgentQueued(EventBase):
     """An agent waits for sections of this turn."""
 
     type: Literal["agent_queued"] = "agent_queued"
@@ -76,7 +87,7 @@ class AgentQueued(_Event):
     waits_for: tuple[str, ...]
 
 
-class AgentStarted(_Event):
+class AgentStarted(EventBase):
     """An agent's request goes to its instance."""
 
     type: Literal["agent_started"] = "agent_started"
@@ -86,7 +97,7 @@ class AgentStarted(_Event):
     prompt_tokens: int
 
 
-class AgentFirstToken(_Event):
+class AgentFirstToken(EventBase):
     """The first token of an agent's answer has arrived."""
 
     type: Literal["agent_first_token"] = "agent_first_token"
@@ -94,7 +105,7 @@ class AgentFirstToken(_Event):
     attempt: int
 
 
-class AgentDelta(_Event):
+class AgentDelta(EventBase):
     """Words for the person, as they stream."""
 
     type: Literal["agent_delta"] = "agent_delta"
@@ -102,7 +113,7 @@ class AgentDelta(_Event):
     text: str
 
 
-class AgentProgress(_Event):
+class AgentProgress(EventBase):
     """How far an agent that does not stream to the person has come."""
 
     type: Literal["agent_progress"] = "agent_progress"
@@ -110,7 +121,7 @@ class AgentProgress(_Event):
     output_tokens: int
 
 
-class AgentRepair(_Event):
+class AgentRepair(EventBase):
     """An answer was not usable; the agent is asked once more, with the problems shown."""
 
     type: Literal["agent_repair"] = "agent_repair"
@@ -118,7 +129,7 @@ class AgentRepair(_Event):
     problems: tuple[str, ...]
 
 
-class AgentFinished(_Event):
+class AgentFinished(EventBase):
     """An agent is done, failed, late or was skipped."""
 
     type: Literal["agent_finished"] = "agent_finished"
@@ -131,7 +142,7 @@ class AgentFinished(_Event):
     output_tokens: int
 
 
-class SectionWritten(_Event):
+class SectionWritten(EventBase):
     """A section's new version is on the blackboard."""
 
     type: Literal["section_written"] = "section_written"
@@ -140,7 +151,7 @@ class SectionWritten(_Event):
     agent: str
 
 
-class ContextCut(_Event):
+class ContextCut(EventBase):
     """Part of an agent's context did not fit its budget and was left out."""
 
     type: Literal["context_cut"] = "context_cut"
@@ -149,7 +160,7 @@ class ContextCut(_Event):
     tokens: int
 
 
-class MergeDone(_Event):
+class MergeDone(EventBase):
     """The team's code has reconciled what the agents found."""
 
     type: Literal["merge_done"] = "merge_done"
@@ -158,7 +169,7 @@ class MergeDone(_Event):
     blocked_moves: tuple[str, ...]
 
 
-class ReplyReady(_Event):
+class ReplyReady(EventBase):
     """One of the replies to the person is final."""
 
     type: Literal["reply_ready"] = "reply_ready"
@@ -166,7 +177,7 @@ class ReplyReady(_Event):
     text: str
 
 
-class TurnFinished(_Event):
+class TurnFinished(EventBase):
     """The turn is over."""
 
     type: Literal["turn_finished"] = "turn_finished"
@@ -177,6 +188,7 @@ class TurnFinished(_Event):
 TurnEvent = Annotated[
     TurnStarted
     | SafetyRouted
+    | NoticeShown
     | PrefixComputed
     | AgentQueued
     | AgentStarted

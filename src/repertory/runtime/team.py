@@ -8,7 +8,7 @@ parts (every read has a writer, one writer per section, no cycle of fresh reads)
 from enum import StrEnum
 from typing import Annotated, Any, Literal
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import AliasChoices, BaseModel, ConfigDict, Field
 
 __all__ = ("Agent", "OnMissing", "Read", "ReadMode", "Replies", "Section", "Team")
 
@@ -60,7 +60,9 @@ class Section(_Part):
     description: str = ""
     text: bool = False
     """True for a section that holds words for the person; it then has no schema."""
-    json_schema: dict[str, Any] | None = Field(default=None, alias="schema")
+    json_schema: dict[str, Any] | None = Field(
+        default=None, validation_alias=AliasChoices("schema", "json_schema"), serialization_alias="schema"
+    )
     """What is kept on the blackboard. None for a text section."""
 
 
@@ -87,7 +89,12 @@ class Replies(_Part):
     first: Name | None = None
     """Streamed at once."""
     full: Name | None = None
-    """Appended when all is merged."""
+    """Appended when all is merged; streamed where there is no first reply."""
+
+    @property
+    def streamed(self) -> str | None:
+        """The section whose words are shown while they are written."""
+        return self.first or self.full
 
 
 class Team(_Part):

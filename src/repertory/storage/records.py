@@ -5,15 +5,23 @@ from datetime import datetime
 from typing import Any, Literal
 
 __all__ = (
+    "AgentResult",
+    "AppliedChange",
     "Commitment",
     "CommitmentChange",
     "Message",
     "Outcome",
     "SectionVersion",
     "Session",
+    "StoredEvent",
+    "Turn",
+    "TurnStatus",
 )
 
 Outcome = Literal["open", "kept", "missed", "dropped"]
+
+TurnStatus = Literal["running", "complete", "partial", "failed", "interrupted"]
+"""`interrupted`: the process that carried the turn is gone and the turn never ended."""
 
 
 @dataclass(frozen=True)
@@ -70,6 +78,7 @@ class SectionVersion:
         agent: The agent (or `code`) that wrote it.
         evidence: Ids of the messages it rests on.
         at: When.
+        turn_number: The turn's number (`Turn.number`), so that the age of a version can be told in turns.
     """
 
     section: str
@@ -79,6 +88,7 @@ class SectionVersion:
     agent: str
     evidence: tuple[str, ...]
     at: datetime
+    turn_number: int = 0
 
 
 @dataclass(frozen=True)
@@ -124,3 +134,70 @@ class CommitmentChange:
     kind: str = "other"
     outcome: Outcome = "open"
     evidence: str = ""
+
+
+@dataclass(frozen=True)
+class AppliedChange:
+    """What became of one commitment change.
+
+    Attributes:
+        change: The change that was asked for.
+        status: `added`, `settled`, or why nothing was done: `unknown` (no such id), `already_settled`, or `unchanged`
+            (it names a commitment but no outcome).
+        commitment: The commitment as it now stands; None when it is unknown.
+    """
+
+    change: CommitmentChange
+    status: Literal["added", "settled", "unknown", "already_settled", "unchanged"]
+    commitment: Commitment | None
+
+
+@dataclass(frozen=True)
+class AgentResult:
+    """What one agent's answer left behind, all of it or nothing.
+
+    Attributes:
+        section: The version that stands.
+        commitments: What became of the changes, in their order.
+        repeated: True when this agent had already written the section in this turn and nothing was written again.
+    """
+
+    section: SectionVersion
+    commitments: tuple[AppliedChange, ...] = ()
+    repeated: bool = False
+
+
+@dataclass(frozen=True)
+class Turn:
+    """One turn, without its events and its result document.
+
+    Attributes:
+        id: `t` and 26 letters and digits; sorts by the moment of creation; unique everywhere.
+        team: The team's name.
+        user: The user's id.
+        session: The session's id.
+        number: 1, 2 ...: counted per user and team.
+        status: How it ended, or `running`.
+        safety: The safety level that the team's code gave it.
+        started_at: When, by the turn's clock.
+        finished_at: When it ended, by the turn's clock; None when it has not.
+    """
+
+    id: str
+    team: str
+    user: str
+    session: str
+    number: int
+    status: TurnStatus
+    safety: str
+    started_at: datetime
+    finished_at: datetime | None
+
+
+@dataclass(frozen=True)
+class StoredEvent:
+    """One event of a turn as it is kept: its place in the stream, its type and its JSON text."""
+
+    seq: int
+    type: str
+    body: str

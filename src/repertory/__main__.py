@@ -1,0 +1,5 @@
+"""`python -m repertory`."""
+
+from repertory.cli.app import main
+
+main()

@@ -1,0 +1,37 @@
+"""The `--devices` option: a named profile, a count of cards, a YAML file, or what this machine has."""
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from repertory.errors import UsageError
+
+if TYPE_CHECKING:
+    from repertory.catalog.loader import Catalog
+    from repertory.catalog.profiles import DeviceProfile
+
+__all__ = ("own_catalog", "read_devices")
+
+
+def own_catalog() -> "Catalog":
+    """The packaged catalog with the user's own rows (`catalog/*.json` in the home folder)."""
+    from repertory.catalog.loader import load_catalog
+    from repertory.home import locate_home
+
+    folder = locate_home().root / "catalog"
+    return load_catalog(folder if folder.is_dir() else None)
+
+
+def read_devices(text: str, catalog: "Catalog") -> "DeviceProfile":
+    """The profile that `--devices` names."""
+    from repertory.catalog.profiles import profile_from_yaml, profile_named
+
+    if text.strip().lower() in ("auto", "detected", "this"):
+        from repertory.engines.devices import detected_profile
+
+        return detected_profile(catalog)
+    if text.endswith((".yaml", ".yml")):
+        path = Path(text)
+        if not path.is_file():
+            raise UsageError("There is no such device file.", where=text)
+        return profile_from_yaml(path, catalog)
+    return profile_named(text, catalog)

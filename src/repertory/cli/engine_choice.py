@@ -1,0 +1,101 @@
+"""Which engine a command talks to: an address that the user names, or the embedded one."""
+
+import asyncio
+from collections.abc import AsyncGenerator, Callable
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from repertory.engines.protocol import Engine
+from repertory.errors import EngineRejectedError, EngineUnavailableError
+
+__all__ = ("ApiKeyOption", "ContextOption", "EngineChoice", "EngineUrlOption", "ModelOption", "open_engine")
+
+EngineUrlOption = Annotated[
+    str | None,
+    typer.Option(
+        "--engine-url",
+        metavar="URL",
+        envvar="REPERTORY_ENGINE_URL",
+        help="An engine that already runs (vLLM, SGLang, llama-server, Ollama, LM Studio ...), such as "
+        "http://127.0.0.1:8000/v1. Without it the embedded llama.cpp is started.",
+    ),
+]
+ModelOption = Annotated[
+    str | None,
+    typer.Option(
+        "--model",
+        metavar="NAME",
+        help="Model of the engine at --engine-url; or, for the embedded engine, a model of `repertory models list` "
+        "or a GGUF file. Default: chosen by memory and cores.",
+    ),
+]
+ApiKeyOption = Annotated[
+    str | None,
+    typer.Option(
+        "--engine-key", metavar="KEY", envvar="REPERTORY_ENGINE_KEY", help="Bearer key of the engine at --engine-url."
+    ),
+]
+ContextOption = Annotated[
+    int,
+    typer.Option("--context", min=1024, metavar="TOKENS", help="Context per agent on the embedded engine, in tokens."),
+]
+
+
+@dataclass(frozen=True)
+class EngineChoice:
+    """What the user said about the engine."""
+
+    url: str | None = None
+    model: str | None = None
+    api_key: str | None = None
+    context_tokens: int = 8192
+
+
+@asynccontextmanager
+async def open_engine(choice: EngineChoice, *, agents: int, say: Callable[[str], None]) -> AsyncGenerator[Engine]:
+    """Connect to the chosen engine, or start the embedded one with a slot per agent.
+
+    Args:
+        choice: What the user said.
+        agents: How many agents run at the same time at most.
+        say: Gets sentences for the screen.
+
+    Raises:
+        RepertoryError: The engine can not be reached, its model not be had, or memory is too small.
+    """
+    from repertory.engines.connect import connect
+
+    if choice.url is not None:
+        engine = await connect(choice.url, model=choice.model, api_key=choice.api_key)
+        try:
+            say(f"using {engine.model} on {engine.profile.kind} at {choice.url}")
+            yield engine
+        finally:
+            await engine.aclose()
+        return
+
+    from repertory.cli.model_download import fetch_model
+    from repertory.engines.embedded import EmbeddedEngine, choose_default_model, machine_size
+    from repertory.engines.profile import EngineKind
+
+    name = choice.model
+    if name is None:
+        default = choose_default_model(*machine_size())
+        name = default.model
+        say(default.reason)
+    path = await asyncio.to_thread(fetch_model, name)
+    async with EmbeddedEngine.start(
+        path, slots=agents, context_tokens=choice.context_tokens, model_name=Path(name).stem, progress=say
+    ) as running:
+        engine = await connect(running.url, api_key=running.api_key, kind=EngineKind.LLAMACPP)
+        try:
+            yield engine
+        except (EngineUnavailableError, EngineRejectedError):
+            running.check()  # a dead process has the better reason in its log
+            raise
+        finally:
+            await engine.aclose()

@@ -1,0 +1,190 @@
+"""Who plays on what, by memory in sum: the integer program whose optimum bounds every plan.
+
+Variables: `use[j]` copies of candidate j, `plays[i, j]` for agent i on candidate j. Constraints: every agent plays on
+one candidate; the cache of its agents fits what a candidate's copies leave; memory of all copies fits the devices of
+their kind; and candidates that leave no room for another on a device (more than a half, a third of it) are counted
+against the number of devices. The objective is lexicographic: the sum of the agents' scores, then fewer copies, then
+less memory. Every real placement satisfies these constraints, so the optimum is an upper bound; `repertory.planning.packing`
+finds the placement.
+"""
+
+import time
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from repertory.planning.candidates import Candidate
+from repertory.planning.solver import new_solver, solver_module
+
+__all__ = ("Capacity", "Cut", "MasterResult", "score_units", "solve_master")
+
+SCORE_SCALE = 1000
+
+
+@dataclass(frozen=True)
+class Capacity:
+    """Devices of one kind: how many, MiB on the largest, MiB on all together."""
+
+    devices: int
+    largest_mib: int
+    total_mib: int
+
+
+Cut = tuple[frozenset[tuple[str, int]], frozenset[tuple[int, int]]]
+"""Copies per candidate name and agent places that can not be placed together."""
+
+
+@dataclass(frozen=True)
+class MasterResult:
+    """An answer of the integer program.
+
+    Attributes:
+        status: `optimal`, `feasible` (the time was up), `infeasible` or `unknown`.
+        uses: Copies by candidate index.
+        plays: Candidate index by agent.
+        score: Score units reached.
+        bound: Score units that no plan can exceed.
+    """
+
+    status: str
+    uses: Mapping[int, int]
+    plays: Mapping[str, int]
+    score: int = 0
+    bound: int = 0
+
+
+def score_units(candidate: Candidate, agent: str, importance: float) -> int:
+    """A score as a whole number: thousandths of a percent point times the agent's importance."""
+    return round(candidate.scores[agent].total * SCORE_SCALE * importance)
+
+
+def solve_master(
+    pool: Sequence[Candidate],
+    importance: Mapping[str, float],
+    capacity: Mapping[str, Capacity],
+    *,
+    limit_s: float,
+    cuts: Sequence[Cut] = (),
+    workers: int = 1,
+    progress: Callable[[str], None] | None = None,
+    shrink: float = 1.0,
+) -> MasterResult:
+    """Solve the three stages.
+
+    Args:
+        pool: Candidates.
+        importance: The agents and their weights.
+        capacity: Devices by kind.
+        limit_s: Seconds for all stages.
+        cuts: Sets that were found impossible to place.
+        workers: Threads of the solver.
+        progress: Told what is being solved.
+        shrink: Share of the total memory that may be used (to leave room for what placement wastes).
+    """
+    cp = solver_module()
+    began = time.monotonic()
+    model = cp.CpModel()
+    agents = list(importance)
+    copies = {kind: cap.devices for kind, cap in capacity.items()}
+    use: list[Any] = []
+    plays: dict[tuple[str, int], Any] = {}
+    for j, candidate in enumerate(pool):
+        most = min(copies[candidate.kind] // candidate.span * _share(candidate, capacity), len(candidate.scores))
+        use.append(model.new_int_var(0, max(most, 1), f"use{j}"))
+        for agent in candidate.scores:
+            plays[agent, j] = model.new_bool_var(f"plays_{agent}_{j}")
+            model.add(plays[agent, j] <= use[j])
+        room = capacity[candidate.kind].largest_mib - candidate.fixed_mib
+        model.add(
+            sum(candidate.agent_mib[agent] * plays[agent, j] for agent in candidate.scores) <= room * use[j]
+        )
+        # A copy that nobody plays on is waste.
+        model.add(use[j] <= sum(plays[agent, j] for agent in candidate.scores))
+    for agent in agents:
+        mine = [plays[agent, j] for j, candidate in enumerate(pool) if agent in candidate.scores]
+        if not mine:
+            return MasterResult("infeasible", {}, {})
+        model.add_exactly_one(mine)
+    memory = _memory(pool, use, plays)
+    for kind, cap in capacity.items():
+        here = [j for j, candidate in enumerate(pool) if candidate.kind == kind]
+        model.add(sum(memory[j] for j in here) <= int(cap.total_mib * shrink))
+        for parts in (2, 3, 4):
+            big = [j for j in here if pool[j].fixed_mib * parts > cap.largest_mib]
+            model.add(sum(pool[j].span * use[j] for j in big) <= cap.devices * (parts - 1))
+    for uses, places in cuts:
+        _forbid(model, pool, use, plays, uses, places, agents)
+    score = sum(score_units(pool[j], agent, importance[agent]) * var for (agent, j), var in plays.items())
+    stages = (("scores", score, True), ("instances", sum(use), False), ("memory", sum(memory), False))
+    result = MasterResult("unknown", {}, {})
+    proven = True
+    for name, goal, up in stages:
+        left = limit_s - (time.monotonic() - began)
+        if left <= 0.01:
+            proven = False
+            break
+        if progress is not None:
+            progress(f"solving for {name}: {len(plays)} places, {left:.0f} s left")
+        (model.maximize if up else model.minimize)(goal)
+        solver = new_solver(left, workers=workers)
+        status = solver.solve(model)
+        if status == cp.INFEASIBLE:
+            return MasterResult("infeasible", {}, {})
+        if status not in (cp.OPTIMAL, cp.FEASIBLE):
+            proven = False
+            break
+        proven = proven and status == cp.OPTIMAL
+        value = round(solver.objective_value)
+        bound = round(solver.best_objective_bound) if name == "scores" else result.bound
+        result = MasterResult(
+            "optimal" if proven else "feasible",
+            {j: solver.value(var) for j, var in enumerate(use) if solver.value(var)},
+            {agent: j for (agent, j), var in plays.items() if solver.value(var)},
+            value if name == "scores" else result.score,
+            bound,
+        )
+        model.add(goal >= value if up else goal <= value)
+        model.clear_hints()
+        for var in [*use, *plays.values()]:
+            model.add_hint(var, solver.value(var))
+    if result.status == "optimal" and not proven:
+        return MasterResult("feasible", result.uses, result.plays, result.score, result.bound)
+    return result
+
+
+def _share(candidate: Candidate, capacity: Mapping[str, Capacity]) -> int:
+    """How many copies fit beside each other on the largest device."""
+    return max(1, capacity[candidate.kind].largest_mib // max(candidate.fixed_mib, 1))
+
+
+def _memory(pool: Sequence[Candidate], use: Sequence[Any], plays: Mapping[tuple[str, int], Any]) -> list[Any]:
+    """MiB over all devices, by candidate."""
+    return [
+        candidate.span
+        * (
+            candidate.fixed_mib * use[j]
+            + sum(candidate.agent_mib[agent] * plays[agent, j] for agent in candidate.scores)
+        )
+        for j, candidate in enumerate(pool)
+    ]
+
+
+def _forbid(
+    model: Any,  # noqa: ANN401 - OR-Tools has no usable types
+    pool: Sequence[Candidate],
+    use: Sequence[Any],
+    plays: Mapping[tuple[str, int], Any],
+    uses: frozenset[tuple[str, int]],
+    places: frozenset[tuple[int, int]],
+    agents: Sequence[str],
+) -> None:
+    """Forbid one set of copies with one set of places."""
+    same = [plays[agents[i], j] for i, j in places]
+    differs: list[Any] = []
+    index = {candidate.name: j for j, candidate in enumerate(pool)}
+    for name, count in uses:
+        j = index[name]
+        other = model.new_bool_var(f"other{j}_{count}_{len(same)}")
+        model.add(use[j] != count).only_enforce_if(other)
+        differs.append(other)
+    model.add_bool_or([*(var.negated() for var in same), *differs])

@@ -1,0 +1,107 @@
+"""The door to everything that is kept."""
+
+from pathlib import Path
+from typing import Any, Self
+
+from repertory.storage.address import Address, resolve_address
+from repertory.storage.blackboard import Blackboard
+from repertory.storage.commitments import Commitments
+from repertory.storage.database import Database
+from repertory.storage.ids import check_id
+from repertory.storage.messages import Messages
+from repertory.storage.personal_data import erase_user, export_user, teams_of_user
+from repertory.storage.schema import ensure_schema
+from repertory.storage.sessions import Sessions
+from repertory.storage.turns import Turns
+
+__all__ = ("Store",)
+
+
+class Store:
+    """A database that is open. All methods block (call them with `asyncio.to_thread`) and may be used by any thread.
+
+    Attributes:
+        sessions: Sessions.
+        messages: Messages.
+        turns: Turns, their events and result documents.
+        commitments: Commitments.
+    """
+
+    def __init__(self, database: Database) -> None:
+        self._database = database
+        self.sessions = Sessions(database)
+        self.messages = Messages(database)
+        self.turns = Turns(database)
+        self.commitments = Commitments(database)
+
+    @classmethod
+    def open(cls, address: str | Path | None = None) -> Self:
+        """Open the database, creating or upgrading it where needed, and mark the turns that were cut off.
+
+        Args:
+            address: A path or a SQLAlchemy URL; None takes `REPERTORY_DATABASE`, else the file in the home folder.
+
+        Raises:
+            StorageError: It can not be opened, is damaged, not ours, or newer than this program; it is left as it is.
+            UsageError: It is not an address.
+        """
+        return cls._open(resolve_address(address))
+
+    @classmethod
+    def open_existing(cls, address: str | Path | None = None) -> Self | None:
+        """Open the database as `open` does, but make no SQLite file where there is none: None then."""
+        found = resolve_address(address)
+        return None if found.path is not None and not found.path.exists() else cls._open(found)
+
+    @classmethod
+    def _open(cls, address: Address) -> Self:
+        database = Database(address)
+        try:
+            ensure_schema(database)
+            store = cls(database)
+            store.turns.mark_interrupted()
+        except BaseException:
+            database.close()
+            raise
+        return store
+
+    @property
+    def place(self) -> str:
+        """Where the database is, in words and without a password."""
+        return self._database.address.place
+
+    def blackboard(self, team: str, user: str) -> Blackboard:
+        """The blackboard of a team and user; nothing is created until something is written.
+
+        Raises:
+            UsageError: The team's or user's id can not be one.
+        """
+        return Blackboard(self._database, check_id("team", team), check_id("user", user))
+
+    def teams_of_user(self, user: str) -> list[str]:
+        """The teams that keep something about a user, sorted."""
+        return teams_of_user(self._database, user)
+
+    def export(self, user: str, team: str | None = None) -> dict[str, Any]:
+        """Everything that is kept about a user (with one team or all), as one JSON document."""
+        return export_user(self._database, user, team)
+
+    def erase(self, user: str, team: str | None = None) -> dict[str, int]:
+        """Delete everything that is kept about a user (with one team or all), for good.
+
+        In a SQLite file the bytes are gone too; PostgreSQL frees them when it vacuums.
+
+        Returns:
+            How many rows of each kind were deleted.
+        """
+        return erase_user(self._database, user, team)
+
+    def close(self) -> None:
+        """Close all connections."""
+        self._database.close()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_exc: object) -> None:
+        self.close()

@@ -1,0 +1,120 @@
+"""What the models write: small drafts of picks, short phrases and message ids. Code turns them into sections."""
+
+from enum import StrEnum
+from typing import Any, Literal
+
+from pydantic import BaseModel, ConfigDict, Field
+
+from repertory.engines.schema import section_schema
+from repertory.teams.coaching.moves import Blockable, Recommendable
+from repertory.teams.coaching.ocean import Statement
+
+__all__ = (
+    "OutcomeDraft",
+    "Pattern",
+    "PersonaDraft",
+    "PlasticityDraft",
+    "PromiseDraft",
+    "RiskDraft",
+    "ShadowDraft",
+    "StabilityDraft",
+    "TraitDraft",
+    "schema_of",
+)
+
+
+class Pattern(StrEnum):
+    """Patterns between what a person says and does."""
+
+    INTENTION_ACTION_GAP = "intention_action_gap"
+    GOAL_SUBSTITUTION = "goal_substitution"
+    OVERCOMMITMENT = "overcommitment"
+    AVOIDANCE = "avoidance"
+    ALL_OR_NOTHING = "all_or_nothing"
+    PLANNING_FALLACY = "planning_fallacy"
+    RELAPSE_CYCLE = "relapse_cycle"
+    GOAL_CONFLICT = "goal_conflict"
+    STEADY_FOLLOW_THROUGH = "steady_follow_through"
+    INSUFFICIENT_DATA = "insufficient_data"
+
+
+class _Draft(BaseModel):
+    model_config = ConfigDict(extra="forbid")
+
+
+class PromiseDraft(_Draft):
+    """Something the person says they will do."""
+
+    what: str = Field(max_length=60, description="what they will do, in their words")
+    when: str = Field(max_length=30, description="when, in their words, or empty")
+
+
+class OutcomeDraft(_Draft):
+    """What became of an open promise."""
+
+    id: str = Field(max_length=5, description="k1, k2 ... from the open promises")
+    result: Literal["kept", "missed"]
+
+
+class ShadowDraft(_Draft):
+    """Shadow's answer."""
+
+    evidence: list[str] = Field(max_length=4, description="ids of the messages that show it, like m1")
+    stated_goal: str = Field(max_length=100, description="what they say they want, in their language")
+    revealed_priority: str = Field(max_length=100, description="what their time really went to")
+    pattern: Pattern
+    outcomes: list[OutcomeDraft] = Field(max_length=2, description="only if this message tells it")
+    promises: list[PromiseDraft] = Field(max_length=2, description="new in this message")
+
+
+class TraitDraft(_Draft):
+    """How far one statement fits the person."""
+
+    message: str = Field(max_length=5, description="id of the message that shows it")
+    statement: Statement
+    agree: int = Field(ge=1, le=5, description="1 not at all .. 5 very much")
+
+
+class PersonaDraft(_Draft):
+    """Persona's answer."""
+
+    traits: list[TraitDraft] = Field(max_length=2, description="only what an action shows; may be empty")
+    goal: str = Field(max_length=80, description="the goal behind this message, or empty")
+    same_as: str = Field(max_length=4, description="id of the known goal it restates (g1 ...), or empty")
+    growth_edge: str = Field(max_length=80, description="one thing that is hard for them and worth learning")
+    evidence: list[str] = Field(max_length=3, description="message ids")
+
+
+class PlasticityDraft(_Draft):
+    """Plasticity's answer."""
+
+    moves: list[Recommendable] = Field(min_length=1, max_length=2, description="moves that suit now, best first")
+    setting: Literal["directness", "warmth", "structure", "challenge", "detail", "pace", "none"] = Field(
+        description="one voice setting to change, or none"
+    )
+    change: Literal["more", "less"]
+    because: str = Field(max_length=80, description="what they wrote that asks for it")
+    evidence: list[str] = Field(max_length=2, description="message ids")
+
+
+class RiskDraft(_Draft):
+    """One risk of coaching this person now."""
+
+    what: str = Field(max_length=80, description="what could go wrong for them")
+    evidence: str = Field(max_length=5, description="message id")
+    severity: int = Field(ge=1, le=10)
+    occurrence: int = Field(ge=1, le=10, description="how likely")
+    detectability: int = Field(ge=1, le=10, description="10 = nobody would notice in time")
+    reversibility: int = Field(ge=1, le=10, description="1 undone in a day .. 10 never")
+    move: Blockable | Literal["none"] = Field(description="the move that would cause it, or none")
+
+
+class StabilityDraft(_Draft):
+    """Stability's answer."""
+
+    risks: list[RiskDraft] = Field(max_length=2, description="none if nothing is at stake")
+
+
+def schema_of(model: type[BaseModel]) -> dict[str, Any]:
+    """The JSON Schema of a draft or section, with bounds, as the engines' schema compiler wants it."""
+    return section_schema(model)
