@@ -8,7 +8,7 @@ CACHE ?= $(or $(XDG_CACHE_HOME),$(HOME)/.cache)/repertory
 export REPERTORY_TEST_MODELS ?= $(CACHE)/models
 export REPERTORY_TEST_VLLM ?= $(CACHE)/vllm
 
-.PHONY: help setup demo test test-fast lint format typecheck bench docs lock vllm clean
+.PHONY: help setup demo test test-fast lint format typecheck bench docs docs-check lock vllm clean
 
 help:  ## Show this list
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | awk -F':.*## ' '{printf "  make %-12s %s\n", $$1, $$2}'
@@ -51,6 +51,9 @@ bench: $(READY)  ## The benchmarks that need no GPU; results go to benchmarks/re
 
 docs: $(READY)  ## Generate the reference from code, check it and build the site
 	@$(BIN)/python -m docs.generate && $(BIN)/mkdocs build --strict --quiet
+
+docs-check: $(READY)
+	@$(BIN)/python -m docs.generate --check && $(BIN)/mkdocs build --strict --quiet
 
 lock: $(READY)  ## Resolve requirements.lock again from pyproject.toml
 	@$(BIN)/uv pip compile pyproject.toml --universal --python-version 3.11 --extra plan --extra postgres \

@@ -99,9 +99,10 @@ async def measure(choice: EngineChoice, calls: int, at_once: int) -> dict[str, A
             result = await structured_call(engine, request, case.schema, deadline=began + DEADLINE_S, health=health)
             for tally in (total, by_case[case.name]):
                 tally.take(result, case.schema, time.monotonic() - began)
-            if total.calls % 50 == 0:
+            if total.calls % 20 == 0:
                 memory.append(psutil.Process().memory_info().rss)
-                print(f"{total.calls} of {calls}: {total.usable} usable, {dict(total.failures)}", file=sys.stderr)
+                said = f"{total.calls} of {calls}: {total.usable} usable, {dict(total.failures)}"
+                print(said, file=sys.stderr, flush=True)
 
     began = time.monotonic()
     async with open_engine(choice, agents=at_once, say=lambda text: print(text, file=sys.stderr)) as engine:

@@ -134,7 +134,10 @@ async def test_counts_when_the_endpoint_is_missing(start: Start) -> None:
 
 
 async def test_prefill_progress_is_passed_on(start: Start) -> None:
-    first = {"choices": [{"index": 0, "delta": {}}], "prompt_progress": {"total": 90, "cache": 0, "processed": 40}}
+    first = {
+        "choices": [{"index": 0, "delta": {"role": "assistant"}}],
+        "prompt_progress": {"total": 90, "cache": 0, "processed": 40},
+    }
     last = {"choices": [{"index": 0, "delta": {"content": "hi"}, "finish_reason": "stop"}]}
     engine = await start(ScriptedEngine(Script([Send(sse(first, last))]), kind=EngineKind.LLAMACPP))
     assert TokensProcessed(processed=40, total=90) in await ask_parts(engine)

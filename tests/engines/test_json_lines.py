@@ -1,3 +1,5 @@
+from itertools import pairwise
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -10,7 +12,7 @@ def parse(stream: bytes, cuts: list[int]) -> list[str]:
     parser = JsonLineParser()
     lines: list[str] = []
     edges = [0, *sorted(cuts), len(stream)]
-    for start, end in zip(edges, edges[1:], strict=False):
+    for start, end in pairwise(edges):
         lines += parser.feed(stream[start:end])
     rest = parser.finish()
     return [*lines, rest] if rest is not None else lines
@@ -42,5 +44,4 @@ def test_g7_same_lines_for_every_chunking(data: st.DataObject) -> None:
 def test_a_line_without_end_is_refused() -> None:
     parser = JsonLineParser(max_line_bytes=50)
     with pytest.raises(StreamFrameError, match="larger than 50 bytes"):
-        for _ in range(10):
-            parser.feed(b"0123456789")
+        list(map(parser.feed, [b"0123456789"] * 10))

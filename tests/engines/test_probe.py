@@ -14,7 +14,7 @@ def example(schema: dict[str, object]) -> dict[str, object]:
     """A value for the probe's schema, as an engine with a grammar would write it."""
     properties = schema["properties"]
     assert isinstance(properties, dict)
-    return {"word": properties["word"]["enum"][0], "list": ["a", "b"]}  # pyright: ignore[reportUnknownVariableType] - JSON
+    return {"word": properties["word"]["enum"][0], "list": ["a", "b"]}
 
 
 def obedient(request: ScriptedRequest) -> Reply:

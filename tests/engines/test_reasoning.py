@@ -1,3 +1,5 @@
+from itertools import pairwise
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -8,7 +10,7 @@ from repertory.engines.reasoning import ThinkSplitter, strip_thinking
 def split(text: str, cuts: list[int], *, starts_inside: bool = False, only_leading: bool = False) -> tuple[str, str]:
     splitter = ThinkSplitter(starts_inside=starts_inside, only_leading=only_leading)
     edges = [0, *sorted(cuts), len(text)]
-    pieces = [piece for a, b in zip(edges, edges[1:], strict=False) for piece in splitter.feed(text[a:b])]
+    pieces = [piece for a, b in pairwise(edges) for piece in splitter.feed(text[a:b])]
     pieces += splitter.finish()
     answer = "".join(piece.text for piece in pieces if not piece.thinking)
     return answer, "".join(piece.text for piece in pieces if piece.thinking)

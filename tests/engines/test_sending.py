@@ -2,7 +2,7 @@
 
 import json
 import socket
-from collections.abc import AsyncIterator, Awaitable, Callable
+from collections.abc import AsyncGenerator, Awaitable, Callable
 from contextlib import aclosing, asynccontextmanager
 
 import anyio
@@ -49,7 +49,7 @@ async def first_text(engine: Engine, asked: GenerateRequest) -> None:
 
 async def until(condition: Callable[[], bool]) -> None:
     with anyio.fail_after(5):
-        while not condition():
+        while not condition():  # noqa: ASYNC110 - what is waited for happens in another program's state
             await anyio.sleep(0.005)
 
 
@@ -255,14 +255,23 @@ async def test_no_proxy_for_engines_of_this_machine(monkeypatch: pytest.MonkeyPa
 
 @pytest.mark.parametrize(
     ("host", "loopback"),
-    [("127.0.0.1", True), ("127.8.8.8", True), ("localhost", True), ("::1", True), ("[::1]", True)]
-    + [("10.0.0.1", False), ("example.org", False), ("localhost.example.org", False), ("", False)],
+    [
+        ("127.0.0.1", True),
+        ("127.8.8.8", True),
+        ("localhost", True),
+        ("::1", True),
+        ("[::1]", True),
+        ("10.0.0.1", False),
+        ("example.org", False),
+        ("localhost.example.org", False),
+        ("", False),
+    ],
 )
 def test_what_is_this_machine(host: str, loopback: bool) -> None:
     assert is_loopback(host) is loopback
 
 
-@pytest.mark.parametrize("url", ["", "localhost:8000", "ftp://x/", "http://", "http://[", "file:///etc/passwd"])
+@pytest.mark.parametrize("url", ["", "localhost:8000", "ftp://x/", "http://", "http://a b/", "file:///etc/passwd"])
 def test_what_is_no_address(url: str) -> None:
     with pytest.raises(UsageError, match="not an address"):
         EngineClient(url)
@@ -280,7 +289,7 @@ async def test_the_key_is_sent_and_never_shown(start: Start) -> None:
 
 
 @asynccontextmanager
-async def black_hole() -> AsyncIterator[str]:
+async def black_hole() -> AsyncGenerator[str]:
     """A port that takes connections and never answers."""
     with socket.socket() as server:
         server.bind(("127.0.0.1", 0))

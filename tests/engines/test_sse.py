@@ -1,5 +1,7 @@
 """The SSE parser: the same events for every way of cutting the bytes."""
 
+from itertools import pairwise
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -12,7 +14,7 @@ def parse(stream: bytes, cuts: list[int] | None = None) -> list[SseEvent]:
     parser = SseParser()
     events: list[SseEvent] = []
     edges = [0, *sorted(cuts or []), len(stream)]
-    for start, end in zip(edges, edges[1:], strict=False):
+    for start, end in pairwise(edges):
         events += parser.feed(stream[start:end])
     rest = parser.finish()
     return [*events, rest] if rest is not None else events
@@ -93,9 +95,9 @@ def test_data_comes_back_as_it_was_sent(texts: list[str]) -> None:
 @pytest.mark.parametrize("stream", [b"data: " + b"x" * 200, b"data: 12345678901234567890\n" * 20, b": " + b"y" * 200])
 def test_an_event_without_end_is_refused(stream: bytes) -> None:
     parser = SseParser(max_event_bytes=100)
+    pieces = [stream[start : start + 7] for start in range(0, len(stream), 7)]
     with pytest.raises(StreamFrameError, match="larger than 100 bytes"):
-        for start in range(0, len(stream), 7):
-            parser.feed(stream[start : start + 7])
+        list(map(parser.feed, pieces))
 
 
 def test_the_bound_is_per_event() -> None:

@@ -24,6 +24,7 @@ from repertory.errors import EngineTimeoutError, OutputError, StreamError
 from repertory.testing import (
     Answer,
     Broken,
+    Pause,
     Script,
     ScriptedEngine,
     Send,
@@ -191,8 +192,6 @@ async def test_e11_a_stalled_stream_ends_by_itself(start: Start, kind: EngineKin
 
 
 async def test_keep_alive_comments_are_no_progress(start: Start) -> None:
-    from repertory.testing import Pause
-
     steps = [Send(sse(delta(content="a"), done=False))]
     pings = [step for _ in range(100) for step in (Send(b": ping\n\n"), Pause(0.02))]
     engine = await start(ScriptedEngine(Script([*steps, *pings])))
@@ -204,7 +203,7 @@ async def test_keep_alive_comments_are_no_progress(start: Start) -> None:
 @pytest.mark.parametrize("after", [0, 400])
 async def test_the_deadline_ends_every_stream(start: Start, kind: EngineKind, after: int) -> None:
     engine = await start(ScriptedEngine(Broken("one two three four", partial(stalled, after_bytes=after)), kind=kind))
-    with pytest.raises(EngineTimeoutError, match="deadline of 0.1 s"):
+    with pytest.raises(EngineTimeoutError, match=r"deadline of 0\.1 s"):
         await ask(engine, deadline_s=0.1)
 
 

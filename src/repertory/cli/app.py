@@ -1,6 +1,7 @@
 """The `repertory` command: its subcommands, and the one place where errors become exit codes."""
 
 import importlib
+import io
 import os
 import sys
 import traceback
@@ -37,6 +38,9 @@ def build_app() -> typer.Typer:
 
 def main() -> NoReturn:
     """Run the command line and exit: 0 done, 1 failed, 2 bad usage, 130 interrupted."""
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper):
+            stream.reconfigure(errors="replace")  # a terminal that can not show a character must not end a turn
     try:
         build_app()()
     except RepertoryError as error:

@@ -1,5 +1,6 @@
 """Show a pull on stderr: a progress bar on a terminal, a line now and then elsewhere."""
 
+import asyncio
 import time
 from contextlib import AbstractContextManager
 from pathlib import Path
@@ -10,8 +11,9 @@ from rich.progress import BarColumn, DownloadColumn, Progress, TaskID, TextColum
 
 from repertory.cli.output import side
 from repertory.engines.model_store import PullProgress, ensure_model
+from repertory.errors import ModelStoreError
 
-__all__ = ("PullView", "fetch_model")
+__all__ = ("PullView", "fetch_model", "fetch_model_async")
 
 _LINE_EVERY_S = 10.0
 _MB = 1e6
@@ -35,9 +37,16 @@ class PullView(AbstractContextManager["PullView"]):
         self._tasks: dict[str, TaskID] = {}
         self._source: str | None = None
         self._next_line_s = 0.0
+        self._given_up = False
+
+    def give_up(self) -> None:
+        """Make the pull end at its next report; what is here of the file stays."""
+        self._given_up = True
 
     def __call__(self, report: PullProgress) -> None:
         """Show one report."""
+        if self._given_up:
+            raise ModelStoreError("the pull was given up")
         if report.message is not None:
             self._console.print(report.message, markup=False, soft_wrap=True)
         elif self._bar is not None:
@@ -87,3 +96,18 @@ def fetch_model(name: str) -> Path:
     """
     with PullView() as view:
         return ensure_model(name, view)
+
+
+async def fetch_model_async(name: str) -> Path:
+    """`fetch_model` in a thread. Cancelled, it makes the thread end too, so that Ctrl-C works during a download.
+
+    Raises:
+        UsageError: No such model or file.
+        ModelStoreError: It can not be had.
+    """
+    with PullView() as view:
+        try:
+            return await asyncio.to_thread(ensure_model, name, view)
+        except asyncio.CancelledError:
+            view.give_up()
+            raise

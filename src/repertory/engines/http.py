@@ -119,7 +119,7 @@ class EngineClient:
         except httpx2.InvalidURL as error:
             message = f"not an address: {base_url!r}"
             raise UsageError(message, hint="write it as http://127.0.0.1:8000/v1") from error
-        if url.scheme not in {"http", "https"} or not re.fullmatch(r"[^\s\[\]]+", url.host):
+        if url.scheme not in {"http", "https"} or not re.fullmatch(r"[^\s\[\]%]+", url.host):
             message = f"not an address: {base_url!r}"
             raise UsageError(message, hint="write it as http://127.0.0.1:8000/v1")
         headers = {"Accept": "application/json, text/event-stream", "User-Agent": "repertory"}

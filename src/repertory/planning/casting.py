@@ -6,16 +6,21 @@ from dataclasses import dataclass
 
 from repertory.catalog.profiles import DeviceProfile
 from repertory.planning.candidates import Candidate, prune
-from repertory.planning.master import Capacity, Cut, MasterResult, solve_master
+from repertory.planning.master import SCORE_SCALE, Capacity, Cut, MasterResult, solve_master
 from repertory.planning.needs import AgentNeeds
 from repertory.planning.packing import Placement, device_room_mib, pack
+from repertory.planning.relaxation import relax
 
 __all__ = ("Casting", "capacities", "cast")
 
-_LARGE = 400_000
-"""Places (agents times candidates) from which the solver may use more than one worker."""
-_ROUNDS = 40
+_LARGE = 20_000
+"""Places (agents times candidates) from which the solver uses two workers."""
+_ROUNDS = 60
 _SHRINK = 0.98
+_SLACK = 0.0015
+"""Share below the relaxation's bound in which the optimum is looked for first; four times as much each time after."""
+_EXACT_DEVICES = 64
+"""Devices up to which a failed placement is decided exactly, so that forbidding it loses nothing."""
 
 Progress = Callable[[str], None]
 
@@ -63,6 +68,7 @@ def cast(
     agents: Mapping[str, AgentNeeds],
     *,
     limit_s: float = 60.0,
+    min_instances: int = 1,
     progress: Progress | None = None,
 ) -> Casting:
     """Find the plan with the best weighted scores, of those the one with the fewest instances, then the least memory.
@@ -74,44 +80,54 @@ def cast(
     importance = {name: needs.importance for name, needs in agents.items()}
     pool = prune(found, list(agents))
     capacity = capacities(profile)
-    workers = 2 if sum(len(candidate.scores) for candidate in pool) > _LARGE else 1
+    bounds = relax(pool, importance, capacity, min_instances)
+    if bounds.bound is None or any(all(a not in c.scores for c in pool) for a in agents):
+        return Casting("infeasible", (), 0.0, 0.0, time.monotonic() - began)
+    bound = bounds.bound
+    slack = max(bound * _SLACK, 1.0)
     cuts: list[Cut] = []
-    names = list(agents)
-    best_bound: int | None = None
+    exact = True
     shrink = 1.0
     for round_ in range(_ROUNDS):
         left = limit_s - (time.monotonic() - began)
         if left <= 0:
             break
+        places = bounds.within(slack)
+        whole = len(places) == len(bounds.costs)
         answer = solve_master(
-            pool, importance, capacity, limit_s=left, cuts=cuts, workers=workers, progress=progress, shrink=shrink
+            pool,
+            importance,
+            capacity,
+            limit_s=left,
+            cuts=cuts,
+            places=places,
+            at_least=0.0 if whole else bound - slack,
+            min_instances=min_instances,
+            workers=2 if len(places) > _LARGE else 1,
+            progress=progress,
+            shrink=shrink,
         )
+        if answer.status == "infeasible" and not whole:
+            slack *= 4
+            continue
         if answer.status in ("infeasible", "unknown"):
-            if shrink < 1.0 and answer.status == "infeasible":
-                break
-            status = "infeasible" if answer.status == "infeasible" else "unknown"
+            status = "infeasible" if answer.status == "infeasible" and exact and shrink == 1.0 else "unknown"
             return Casting(status, (), 0.0, 0.0, time.monotonic() - began)
-        best_bound = answer.bound if best_bound is None else best_bound
-        placed = pack(_groups(pool, answer), profile.slots, limit_s=max(0.5, min(5.0, left / 4)))
-        if placed is not None:
-            gap = (best_bound - answer.score) / best_bound if best_bound else 0.0
-            proven = answer.status == "optimal" and shrink == 1.0
-            exact = proven and all(_is_no_good_exact(profile, pool) for _ in cuts[:1])
-            status = "optimal" if exact else "feasible"
-            scale = 1000.0
-            return Casting(status, tuple(placed), answer.score / scale, max(gap, 0.0) if status != "optimal" else 0.0,
-                           time.monotonic() - began)  # fmt: skip
-        if progress is not None:
-            progress(f"that cast does not fit device by device; looking for the next one ({round_ + 1})")
-        cuts.append(_cut(pool, answer, names))
-        if len(profile.slots) > 64 and round_ >= 3:
-            shrink *= _SHRINK
+        seconds = max(0.5, min(5.0, left / 4))
+        placed = pack(_groups(pool, answer), profile.slots, limit_s=seconds)
+        if placed is None:
+            if progress is not None:
+                progress(f"that cast does not fit device by device; looking for the next one ({round_ + 1})")
+            cuts.append(_cut(pool, answer))
+            exact = exact and len(profile.slots) <= _EXACT_DEVICES
+            if not exact and round_ >= 2:
+                shrink *= _SHRINK
+            continue
+        proven = answer.status == "optimal" and exact and shrink == 1.0
+        gap = 0.0 if proven else max(0.0, (bound - answer.score) / bound)
+        spent = time.monotonic() - began
+        return Casting("optimal" if proven else "feasible", tuple(placed), answer.score / SCORE_SCALE, gap, spent)
     return Casting("unknown", (), 0.0, 1.0, time.monotonic() - began)
-
-
-def _is_no_good_exact(profile: DeviceProfile, pool: Sequence[Candidate]) -> bool:
-    """Whether a failed placement was decided exactly (small profiles), so that forbidding it lost nothing."""
-    return len(profile.slots) <= 64 and bool(pool)
 
 
 def _groups(pool: Sequence[Candidate], answer: MasterResult) -> list[tuple[Candidate, int, list[str]]]:
@@ -121,7 +137,5 @@ def _groups(pool: Sequence[Candidate], answer: MasterResult) -> list[tuple[Candi
     return [(pool[j], answer.uses[j], members) for j, members in sorted(agents.items())]
 
 
-def _cut(pool: Sequence[Candidate], answer: MasterResult, names: Sequence[str]) -> Cut:
-    uses = frozenset((pool[j].name, count) for j, count in answer.uses.items())
-    index = {name: i for i, name in enumerate(names)}
-    return uses, frozenset((index[agent], j) for agent, j in answer.plays.items())
+def _cut(pool: Sequence[Candidate], answer: MasterResult) -> Cut:
+    return frozenset((pool[j].name, count) for j, count in answer.uses.items()), frozenset(answer.plays.items())

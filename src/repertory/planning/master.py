@@ -8,6 +8,7 @@ less memory. Every real placement satisfies these constraints, so the optimum is
 finds the placement.
 """
 
+import math
 import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
@@ -16,7 +17,7 @@ from typing import Any
 from repertory.planning.candidates import Candidate
 from repertory.planning.solver import new_solver, solver_module
 
-__all__ = ("Capacity", "Cut", "MasterResult", "score_units", "solve_master")
+__all__ = ("SCORE_SCALE", "Capacity", "Cut", "MasterResult", "score_units", "solve_master")
 
 SCORE_SCALE = 1000
 
@@ -30,7 +31,7 @@ class Capacity:
     total_mib: int
 
 
-Cut = tuple[frozenset[tuple[str, int]], frozenset[tuple[int, int]]]
+Cut = tuple[frozenset[tuple[str, int]], frozenset[tuple[str, int]]]
 """Copies per candidate name and agent places that can not be placed together."""
 
 
@@ -65,6 +66,10 @@ def solve_master(
     *,
     limit_s: float,
     cuts: Sequence[Cut] = (),
+    places: frozenset[tuple[str, int]] | None = None,
+    at_least: float = 0.0,
+    min_instances: int = 1,
+    memory_only: bool = False,
     workers: int = 1,
     progress: Callable[[str], None] | None = None,
     shrink: float = 1.0,
@@ -77,6 +82,10 @@ def solve_master(
         capacity: Devices by kind.
         limit_s: Seconds for all stages.
         cuts: Sets that were found impossible to place.
+        places: Agents and candidates that may be joined; None is all.
+        at_least: Score units that an answer must reach.
+        min_instances: The least number of copies.
+        memory_only: Look for the least memory alone, whatever the devices hold in sum (to say how much is lacking).
         workers: Threads of the solver.
         progress: Told what is being solved.
         shrink: Share of the total memory that may be used (to leave room for what placement wastes).
@@ -86,36 +95,52 @@ def solve_master(
     model = cp.CpModel()
     agents = list(importance)
     copies = {kind: cap.devices for kind, cap in capacity.items()}
-    use: list[Any] = []
+    use: dict[int, Any] = {}
     plays: dict[tuple[str, int], Any] = {}
+    able: dict[int, list[str]] = {}
     for j, candidate in enumerate(pool):
-        most = min(copies[candidate.kind] // candidate.span * _share(candidate, capacity), len(candidate.scores))
-        use.append(model.new_int_var(0, max(most, 1), f"use{j}"))
-        for agent in candidate.scores:
+        able[j] = [agent for agent in candidate.scores if places is None or (agent, j) in places]
+        if not able[j]:
+            continue
+        most = min(copies[candidate.kind] // candidate.span * _share(candidate, capacity), len(able[j]))
+        use[j] = model.new_int_var(0, max(most, 1), f"use{j}")
+        for agent in able[j]:
             plays[agent, j] = model.new_bool_var(f"plays_{agent}_{j}")
             model.add(plays[agent, j] <= use[j])
         room = capacity[candidate.kind].largest_mib - candidate.fixed_mib
-        model.add(
-            sum(candidate.agent_mib[agent] * plays[agent, j] for agent in candidate.scores) <= room * use[j]
-        )
+        model.add(sum(candidate.agent_mib[agent] * plays[agent, j] for agent in able[j]) <= room * use[j])
         # A copy that nobody plays on is waste.
-        model.add(use[j] <= sum(plays[agent, j] for agent in candidate.scores))
+        model.add(use[j] <= sum(plays[agent, j] for agent in able[j]))
     for agent in agents:
-        mine = [plays[agent, j] for j, candidate in enumerate(pool) if agent in candidate.scores]
+        mine = [plays[agent, j] for j in use if (agent, j) in plays]
         if not mine:
             return MasterResult("infeasible", {}, {})
         model.add_exactly_one(mine)
-    memory = _memory(pool, use, plays)
+    memory = {
+        j: pool[j].span * (pool[j].fixed_mib * var + sum(pool[j].agent_mib[a] * plays[a, j] for a in able[j]))
+        for j, var in use.items()
+    }
+    model.add(sum(use.values()) >= min_instances)
     for kind, cap in capacity.items():
-        here = [j for j, candidate in enumerate(pool) if candidate.kind == kind]
+        here = [j for j in use if pool[j].kind == kind]
+        if memory_only:
+            continue
         model.add(sum(memory[j] for j in here) <= int(cap.total_mib * shrink))
         for parts in (2, 3, 4):
             big = [j for j in here if pool[j].fixed_mib * parts > cap.largest_mib]
             model.add(sum(pool[j].span * use[j] for j in big) <= cap.devices * (parts - 1))
-    for uses, places in cuts:
-        _forbid(model, pool, use, plays, uses, places, agents)
+    for copied, joined in cuts:
+        _forbid(model, pool, use, plays, copied, joined)
     score = sum(score_units(pool[j], agent, importance[agent]) * var for (agent, j), var in plays.items())
-    stages = (("scores", score, True), ("instances", sum(use), False), ("memory", sum(memory), False))
+    if at_least > 0:
+        model.add(score >= math.ceil(at_least))
+    stages = (
+        ("scores", score, True),
+        ("instances", sum(use.values()), False),
+        ("memory", sum(memory.values()), False),
+    )
+    if memory_only:
+        stages = (("memory", sum(memory.values()), False),)
     result = MasterResult("unknown", {}, {})
     proven = True
     for name, goal, up in stages:
@@ -138,14 +163,14 @@ def solve_master(
         bound = round(solver.best_objective_bound) if name == "scores" else result.bound
         result = MasterResult(
             "optimal" if proven else "feasible",
-            {j: solver.value(var) for j, var in enumerate(use) if solver.value(var)},
+            {j: solver.value(var) for j, var in use.items() if solver.value(var)},
             {agent: j for (agent, j), var in plays.items() if solver.value(var)},
             value if name == "scores" else result.score,
             bound,
         )
         model.add(goal >= value if up else goal <= value)
         model.clear_hints()
-        for var in [*use, *plays.values()]:
+        for var in [*use.values(), *plays.values()]:
             model.add_hint(var, solver.value(var))
     if result.status == "optimal" and not proven:
         return MasterResult("feasible", result.uses, result.plays, result.score, result.bound)
@@ -157,29 +182,18 @@ def _share(candidate: Candidate, capacity: Mapping[str, Capacity]) -> int:
     return max(1, capacity[candidate.kind].largest_mib // max(candidate.fixed_mib, 1))
 
 
-def _memory(pool: Sequence[Candidate], use: Sequence[Any], plays: Mapping[tuple[str, int], Any]) -> list[Any]:
-    """MiB over all devices, by candidate."""
-    return [
-        candidate.span
-        * (
-            candidate.fixed_mib * use[j]
-            + sum(candidate.agent_mib[agent] * plays[agent, j] for agent in candidate.scores)
-        )
-        for j, candidate in enumerate(pool)
-    ]
-
-
 def _forbid(
     model: Any,  # noqa: ANN401 - OR-Tools has no usable types
     pool: Sequence[Candidate],
-    use: Sequence[Any],
+    use: Mapping[int, Any],
     plays: Mapping[tuple[str, int], Any],
     uses: frozenset[tuple[str, int]],
-    places: frozenset[tuple[int, int]],
-    agents: Sequence[str],
+    places: frozenset[tuple[str, int]],
 ) -> None:
     """Forbid one set of copies with one set of places."""
-    same = [plays[agents[i], j] for i, j in places]
+    if any(place not in plays for place in places):
+        return
+    same = [plays[place] for place in places]
     differs: list[Any] = []
     index = {candidate.name: j for j, candidate in enumerate(pool)}
     for name, count in uses:

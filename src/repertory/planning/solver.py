@@ -29,6 +29,7 @@ def new_solver(limit_s: float, *, workers: int = 1) -> Any:  # noqa: ANN401 - OR
     solver.parameters.max_time_in_seconds = limit_s
     solver.parameters.random_seed = 1
     solver.parameters.num_workers = workers
+    solver.parameters.linearization_level = 2
     if workers > 1:
         solver.parameters.interleave_search = True  # several strategies in a fixed order
     return solver

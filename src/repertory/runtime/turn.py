@@ -127,7 +127,6 @@ class _RunningTurn:
         self.recorder = recorder
         self.calls: dict[str, AgentCall] = {}
         self.notice = ""
-        self.prefix_prefill = 0
         self.shared_new = 0
         self.shared_tokens: dict[str, int] = {}
 
@@ -204,7 +203,6 @@ class _RunningTurn:
                 self.state.gave_nothing(name, error.message)
             return
         if report is not None:
-            self.prefix_prefill += report.usage.prefill
             self.recorder.emit(
                 PrefixComputed,
                 tokens=report.usage.prompt,
@@ -297,7 +295,6 @@ class _RunningTurn:
             reply=full,
             events=self.recorder.events,
             calls=self.calls,
-            prefix_prefill=self.prefix_prefill,
             shared_new=self.shared_new,
             shared_tokens=self.shared_tokens,
         )

@@ -7,10 +7,10 @@ from typing import Any, Literal
 from repertory.runtime.agent_call import AgentCall
 from repertory.runtime.events import TurnEvent
 from repertory.runtime.rules import Merge, Safety, SectionView
-from repertory.runtime.timeline import Timeline, build_timeline
+from repertory.runtime.timeline import build_timeline
 from repertory.runtime.turn_state import TurnState
 
-__all__ = ("TokenCounts", "TurnResult", "build_result", "timing_document")
+__all__ = ("TokenCounts", "TurnResult", "build_result")
 
 Status = Literal["complete", "partial", "failed"]
 
@@ -90,7 +90,6 @@ def build_result(
     reply: str,
     events: Sequence[TurnEvent],
     calls: Mapping[str, AgentCall],
-    prefix_prefill: int,
     shared_new: int,
     shared_tokens: Mapping[str, int],
 ) -> TurnResult:
@@ -104,11 +103,10 @@ def build_result(
         reply: The full reply.
         events: The turn's events.
         calls: The agents that were called.
-        prefix_prefill: Tokens computed for the shared prefix ahead of the fan-out.
         shared_new: Tokens that the shared prefix gained since the session's last turn, over all instances.
         shared_tokens: Tokens of the shared prefix, per instance.
     """
-    uses = [use for call in calls.values() for use in call.usage]
+    timeline = build_timeline(events)
     private = sum(
         max(call.prompt_tokens - shared_tokens.get(call.instance.name, 0), 0) for call in calls.values() if call.usage
     )
@@ -128,46 +126,13 @@ def build_result(
         safety=state.safety,
         tokens=TokenCounts(
             unique=shared_new + private,
-            prefill=prefix_prefill + sum(use.prefill for use in uses),
-            cached=sum(use.cached or 0 for use in uses),
-            output=sum(use.output for use in uses),
+            prefill=timeline.prefill_tokens,
+            cached=timeline.cached_tokens,
+            output=timeline.output_tokens,
         ),
-        timing=timing_document(build_timeline(events)),
+        timing=timeline.timing(),
         events=tuple(events),
     )
-
-
-def timing_document(timeline: Timeline) -> dict[str, Any]:
-    """When things happened, in seconds since the turn began; `overhead_s` is the time no engine was at work."""
-    agents = {
-        agent.agent: {
-            "queued_s": agent.queued_s,
-            "start_s": agent.start_s,
-            "first_token_s": agent.first_token_s,
-            "end_s": agent.end_s,
-            "attempts": agent.attempts,
-        }
-        for agent in timeline.agents
-    }
-    return {
-        "first_token_s": timeline.first_token_s,
-        "first_reply_s": timeline.first_reply_s,
-        "reply_s": timeline.reply_s,
-        "overhead_s": round(timeline.end_s - _busy_s(timeline), 4),
-        "agents": agents,
-    }
-
-
-def _busy_s(timeline: Timeline) -> float:
-    """Seconds during which at least one engine was at work for the turn."""
-    spans = [(attempt.start_s, attempt.end_s or timeline.end_s) for agent in timeline.agents for attempt in agent.tries]
-    if timeline.prefix is not None:
-        spans.append((timeline.prefix.start_s, timeline.prefix.end_s))
-    busy = until = 0.0
-    for start, end in sorted(spans):
-        busy += max(end - max(start, until), 0.0)
-        until = max(until, end)
-    return busy
 
 
 def _all_sections(state: TurnState) -> dict[str, SectionView]:

@@ -26,11 +26,17 @@ class Connection:
         except (asyncio.IncompleteReadError, ConnectionError):
             return None
         first, *lines = head.decode("latin-1").split("\r\n")
-        method, path, _ = first.split(" ", 2)
+        words = first.split(" ")
         pairs = (line.split(":", 1) for line in lines if ":" in line)
         headers = {name.strip().lower(): value.strip() for name, value in pairs}
-        length = min(int(headers.get("content-length", "0")), _MAX_BODY)
-        return ScriptedRequest(-1, method, path, headers, await self._reader.readexactly(length))
+        length = headers.get("content-length", "0")
+        if len(words) != 3 or not length.isdecimal() or int(length) > _MAX_BODY:
+            return None
+        try:
+            body = await self._reader.readexactly(int(length))
+        except (asyncio.IncompleteReadError, ConnectionError):
+            return None
+        return ScriptedRequest(-1, words[0], words[1], headers, body)
 
     async def play(self, script: Script) -> bool:
         """Send a script. Returns whether the client stayed until its end."""

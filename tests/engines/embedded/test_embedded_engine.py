@@ -74,6 +74,8 @@ async def test_slots_and_context_are_what_it_says(embedded_engine: RunningEngine
     slots = (await ask(embedded_engine, "/slots", None, embedded_engine.api_key)).json()
     assert len(slots) == embedded_engine.slots
     assert {slot["n_ctx"] for slot in slots} == {embedded_engine.context_tokens}
+    models = (await ask(embedded_engine, "/v1/models", None, embedded_engine.api_key)).json()["data"]
+    assert [model["id"] for model in models] == [embedded_engine.model]
 
 
 @pytest.mark.engine
@@ -103,8 +105,7 @@ async def test_a_crash_is_told_with_how_it_ended(small_model: Path, home: Home) 
         running.check()
         os.kill(running.pid, signal.SIGSEGV)
         with anyio.fail_after(20):
-            while running.alive:
-                await anyio.sleep(0.02)
+            await running._process.wait()
         with pytest.raises(EngineUnavailableError, match="SIGSEGV") as told:
             running.check()
         assert str(running.log_path) in str(told.value)

@@ -1,3 +1,5 @@
+import subprocess
+import sys
 from pathlib import Path
 
 from repertory.engines.embedded.log_file import new_log, reasons, tail
@@ -35,3 +37,23 @@ def test_a_log_is_private_and_old_ones_go(tmp_path: Path) -> None:
     logs = [new_log(tmp_path / "logs", "engine") for _ in range(25)]
     assert logs[-1].stat().st_mode & 0o777 == 0o600
     assert len(list((tmp_path / "logs").iterdir())) == 20
+
+
+ROTATING = """
+import os, sys
+from pathlib import Path
+from repertory.engines.embedded import server
+server._LOG_LIMIT_BYTES = 1000
+log = Path(sys.argv[1])
+os.dup2(os.open(log, os.O_WRONLY | os.O_CREAT | os.O_APPEND), 2)
+for part in (b"a" * 900, b"b" * 200, b"c" * 10):
+    os.write(2, part)
+    server._rotate(log)
+"""
+
+
+def test_the_engine_keeps_its_log_bounded(tmp_path: Path) -> None:
+    log = tmp_path / "engine-1.log"
+    subprocess.run([sys.executable, "-c", ROTATING, str(log)], check=True)
+    assert log.read_bytes() == b"c" * 10
+    assert (tmp_path / "engine-1.old.log").read_bytes() == b"a" * 900 + b"b" * 200

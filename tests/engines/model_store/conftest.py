@@ -95,7 +95,7 @@ def tiny(
     content = make_gguf(padding=300_000)
     size = -(-len(content) // PARTS)
     pieces = [content[start : start + size] for start in range(0, len(content), size)]
-    carriers = tuple(
+    parts = tuple(
         CarrierPart(
             package=f"tiny-carrier-part{number}",
             version=VERSION,
@@ -117,7 +117,7 @@ def tiny(
         parameters=1,
         context_tokens=32768,
         memory_bytes=1,
-        carriers=carriers,
+        carriers=parts,
     )
     made = Tiny(content, entry, tmp_path / "wheels")
     made.wheels.mkdir()

@@ -3,7 +3,7 @@
 import hashlib
 import http.server
 import threading
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import pytest
@@ -25,13 +25,22 @@ class FakeHub:
         self.url = ""
 
 
+def at(url: str) -> Callable[..., str]:
+    """In the place of the function that makes a file's address."""
+
+    def address(*_arguments: object, **_named: object) -> str:
+        return url
+
+    return address
+
+
 @pytest.fixture
 def fake_hub(tiny: Any, monkeypatch: pytest.MonkeyPatch) -> Iterator[FakeHub]:
     state = FakeHub(tiny.content)
 
     class Handler(http.server.BaseHTTPRequestHandler):
-        def log_message(self, format: str, *args: object) -> None:
-            del format, args
+        def log_message(self, format: str, *args: object) -> None:  # noqa: A002 - the base class names it so
+            pass
 
         def do_HEAD(self) -> None:
             state.asked.append(("HEAD", None))
@@ -56,7 +65,7 @@ def fake_hub(tiny: Any, monkeypatch: pytest.MonkeyPatch) -> Iterator[FakeHub]:
     thread = threading.Thread(target=server.serve_forever)
     thread.start()
     state.url = f"http://127.0.0.1:{server.server_port}"
-    monkeypatch.setattr(hub, "hf_hub_url", lambda *_args, **_kwargs: f"{state.url}/file.gguf")
+    monkeypatch.setattr(hub, "hf_hub_url", at(f"{state.url}/file.gguf"))
     yield state
     server.shutdown()
     thread.join()
@@ -65,7 +74,7 @@ def fake_hub(tiny: Any, monkeypatch: pytest.MonkeyPatch) -> Iterator[FakeHub]:
 
 @pytest.fixture
 def no_hub(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(hub, "hf_hub_url", lambda *_args, **_kwargs: "http://127.0.0.1:9/file.gguf")
+    monkeypatch.setattr(hub, "hf_hub_url", at("http://127.0.0.1:9/file.gguf"))
 
 
 def test_a_file_comes_from_the_hub(store: ModelStore, with_hub: Any, fake_hub: FakeHub) -> None:

@@ -178,8 +178,10 @@ def test_a_blob_that_lost_its_name_is_taken_up_again(store: ModelStore, tiny: An
     "content",
     [
         b"", b"{", b"[]", b'{"name": "evil"}',
-        b'{"name":"evil","file":"f","bytes":1,"sha256":"../../../etc/passwd","licence":null,"source":"s","added":"a",'
-        b'"stamp":{"bytes":1,"modified_ns":1,"changed_ns":1}}',
+        (
+            b'{"name":"evil","file":"f","bytes":1,"sha256":"../../../etc/passwd","licence":null,"source":"s",'
+            b'"added":"a","stamp":{"bytes":1,"modified_ns":1,"changed_ns":1}}'
+        ),
     ],
 )  # fmt: skip
 def test_a_manifest_that_can_not_be_is_passed_over(store: ModelStore, tiny: Any, content: bytes) -> None:

@@ -15,7 +15,11 @@ from repertory.teams.coaching import open_team
 
 EMPTY_DRAFTS: dict[str, Any] = {
     "shadow": {
-        "evidence": [], "stated_goal": "", "revealed_priority": "", "pattern": "insufficient_data", "outcomes": [],
+        "evidence": [],
+        "stated_goal": "",
+        "revealed_priority": "",
+        "pattern": "insufficient_data",
+        "outcomes": [],
         "promises": [],
     },
     "persona": {"traits": [], "goal": "", "same_as": "", "growth_edge": "", "evidence": []},
@@ -23,7 +27,7 @@ EMPTY_DRAFTS: dict[str, Any] = {
     "stability": {"risks": []},
     "coach": "Thank you for writing. What would help you most this week?",
     "synth": "",
-}  # fmt: skip
+}
 
 
 @dataclass
@@ -64,9 +68,7 @@ class Person:
     def next_session(self, days: float = 7) -> "Person":
         self.session += 1
         self.now += timedelta(days=days)
-        self.sections = {
-            name: dataclasses.replace(section, status="latest") for name, section in self.sections.items()
-        }
+        self.sections = {name: dataclasses.replace(section, status="latest") for name, section in self.sections.items()}
         self.memory = self.rules.memory(self._view(self._message("person", "(nothing yet)")))
         return self
 
@@ -77,18 +79,27 @@ class Person:
         here = f"s{self.session}"
         history = [item for item in self.messages if item.session == here]
         return TurnView(
-            team=self.team, turn=f"t{self.turns}", session=here, user="u", now=self.now, message=message,
-            history=history, past_messages=[item for item in self.messages if item.session != here],
-            sections=dict(self.sections), commitments=tuple(self.commitments), memory=self.memory,
-            session_number=self.session, first_turn_of_session=not history, past_safety=tuple(self.safety), **more,
-        )  # fmt: skip
+            team=self.team,
+            turn=f"t{self.turns}",
+            session=here,
+            user="u",
+            now=self.now,
+            message=message,
+            history=history,
+            past_messages=[item for item in self.messages if item.session != here],
+            sections=dict(self.sections),
+            commitments=tuple(self.commitments),
+            memory=self.memory,
+            session_number=self.session,
+            first_turn_of_session=not history,
+            past_safety=tuple(self.safety),
+            **more,
+        )
 
     def say(self, text: str, drafts: Mapping[str, Any] | None = None, missing: tuple[str, ...] = ()) -> Turn:
         """One turn. `drafts` are the agents' answers; agents in `missing` give nothing at all."""
         self.turns += 1
-        self.sections = {
-            name: dataclasses.replace(section, status="latest") for name, section in self.sections.items()
-        }
+        self.sections = {name: dataclasses.replace(section, status="latest") for name, section in self.sections.items()}
         message = self._message("person", text)
         view = self._view(message)
         turn = Turn(view, self.rules.safety(view), self.rules.notice(view))
@@ -108,8 +119,11 @@ class Person:
         for name in ("coach", "shadow", "persona", "plasticity", "stability", "synth"):
             if name in missing:
                 continue
-            view = dataclasses.replace(self._view(message, failures=failures, merge=turn.merge, safety=turn.safety),
-                                       history=turn.view.history, first_turn_of_session=turn.view.first_turn_of_session)  # fmt: skip
+            view = dataclasses.replace(
+                self._view(message, failures=failures, merge=turn.merge, safety=turn.safety),
+                history=turn.view.history,
+                first_turn_of_session=turn.view.first_turn_of_session,
+            )
             if name == "synth":
                 turn.merge = self.rules.merge(view)
                 view = dataclasses.replace(view, merge=turn.merge)
@@ -119,7 +133,9 @@ class Person:
                 gate = self.rules.gate(name, view)
                 answer = gate.feed(answer) + gate.close()
             problems = self.rules.check(name, answer, view)
-            written = self.rules.fallback(name, answer, problems, view) if problems else self.rules.write(name, answer, view)
+            written = (
+                self.rules.fallback(name, answer, problems, view) if problems else self.rules.write(name, answer, view)
+            )
             if name == "synth":
                 turn.problems = problems
             if written:
@@ -143,9 +159,20 @@ class Person:
     def _change(self, change: CommitmentChange, message: Message) -> None:
         if change.id is None:
             self.commitments.append(
-                Commitment(f"k{len(self.commitments) + 1}", change.what, change.when, change.due, change.p, "open",
-                           change.kind, message.id, None, self.now, None)
-            )  # fmt: skip
+                Commitment(
+                    f"k{len(self.commitments) + 1}",
+                    change.what,
+                    change.when,
+                    change.due,
+                    change.p,
+                    "open",
+                    change.kind,
+                    message.id,
+                    None,
+                    self.now,
+                    None,
+                )
+            )
             return
         self.commitments = [
             dataclasses.replace(item, outcome=change.outcome, settled_in=message.id, settled_at=self.now)

@@ -1,3 +1,4 @@
+
 from datetime import UTC, datetime
 
 import pytest
@@ -53,10 +54,18 @@ def test_kinds(count: int | None, cue: bool, kind: str) -> None:
 @pytest.mark.parametrize(
     ("text", "what", "kind"),
     [
-        ("I'll write 30 minutes on Tuesday and Thursday evening.", "write 30 minutes on Tuesday and Thursday evening", "few_cue"),
+        (
+            "I'll write 30 minutes on Tuesday and Thursday evening.",
+            "write 30 minutes on Tuesday and Thursday evening",
+            "few_cue",
+        ),
         ("Three gym visits this week, for sure, 100 percent.", "Three gym visits this week", "few"),
         ("I will call two customers a day.", "call two customers a day", "many"),
-        ("Demo ok. Next: budget deck. Two hours tomorrow, 9 to 11.", "budget deck: Two hours tomorrow, 9 to 11", "once_cue"),
+        (
+            "Demo ok. Next: budget deck. Two hours tomorrow, 9 to 11.",
+            "budget deck: Two hours tomorrow, 9 to 11",
+            "once_cue",
+        ),
         ("Vou correr três vezes esta semana.", "correr três vezes esta semana", "few"),
         ("Voy a estudiar el lunes.", "estudiar el lunes", "once_cue"),
         ("Ich werde diese Woche zweimal laufen gehen.", "diese Woche zweimal laufen gehen", "few"),
@@ -121,7 +130,9 @@ def test_outcomes_are_read(text: str, promised: str, outcome: str) -> None:
     assert report.outcome == outcome
 
 
-@pytest.mark.parametrize("text", ["Did I do it?", "What should I do next?", "I'll do both this week.", "My client is happy."])
+@pytest.mark.parametrize(
+    "text", ["Did I do it?", "What should I do next?", "I'll do both this week.", "My client is happy."]
+)
 def test_no_report_is_no_outcome(text: str) -> None:
     assert find_outcomes(text, [commitment("two evenings of writing")]) == []
 
@@ -139,11 +150,24 @@ def test_a_model_is_believed_only_when_the_message_says_so() -> None:
 @pytest.mark.parametrize(
     ("words", "day"),
     [
-        ("today", 5), ("tomorrow", 6), ("on Thursday", 8), ("Tuesday and Thursday evening", 8), ("next week", 18),
-        ("this week", 12), ("in two days", 7), ("in 3 weeks", 26), ("by 2026-01-20", 20), ("amanhã", 6), ("na quinta-feira", 8),
-        ("el jueves", 8), ("am Donnerstag", 8), ("jeudi", 8), ("next Monday", 12), ("on Monday", 12),
+        ("today", 5),
+        ("tomorrow", 6),
+        ("on Thursday", 8),
+        ("Tuesday and Thursday evening", 8),
+        ("next week", 18),
+        ("this week", 12),
+        ("in two days", 7),
+        ("in 3 weeks", 26),
+        ("by 2026-01-20", 20),
+        ("amanhã", 6),
+        ("na quinta-feira", 8),
+        ("el jueves", 8),
+        ("am Donnerstag", 8),
+        ("jeudi", 8),
+        ("next Monday", 12),
+        ("on Monday", 12),
     ],
-)  # fmt: skip
+)
 def test_due_dates(words: str, day: int) -> None:
     due = due_after(words, MONDAY)
     assert due is not None

@@ -1,3 +1,4 @@
+# ruff: noqa: E501 - example sentences are not broken
 import pytest
 
 from repertory.teams.coaching.harm import find_harm, good_experience
@@ -7,47 +8,99 @@ from repertory.teams.coaching.suggests import MOVE_PATTERNS, suggests
 
 _SUGGESTED = {
     Move.PUBLIC_COMMITMENT: (
-        "Announce your deadline to the whole department.", "Why not share it publicly?", "Post it on LinkedIn!",
-        "Don't hesitate to tell everyone.", "Make a public commitment.", "Tell all of your colleagues about it.",
-        "Anuncie o prazo para todo mundo.", "Anuncia el plazo a todo el equipo.", "Kündige es öffentlich an.",
-        "Erzähl allen davon.", "Annonce-le à tout le monde.", "Pourquoi ne pas l'annoncer publiquement ?",
+        "Announce your deadline to the whole department.",
+        "Why not share it publicly?",
+        "Post it on LinkedIn!",
+        "Don't hesitate to tell everyone.",
+        "Make a public commitment.",
+        "Tell all of your colleagues about it.",
+        "Anuncie o prazo para todo mundo.",
+        "Anuncia el plazo a todo el equipo.",
+        "Kündige es öffentlich an.",
+        "Erzähl allen davon.",
+        "Annonce-le à tout le monde.",
+        "Pourquoi ne pas l'annoncer publiquement ?",
     ),
     Move.FINANCIAL_STAKE: (
-        "Bet $50 on it.", "Put some money on the line.", "Pay a fine of 20 euros if you fail.", "Aposte dinheiro nisso.",
-        "Apuesta 50 euros.", "Wette 50 Euro darauf.", "Mise 20 euros dessus.",
+        "Bet $50 on it.",
+        "Put some money on the line.",
+        "Pay a fine of 20 euros if you fail.",
+        "Aposte dinheiro nisso.",
+        "Apuesta 50 euros.",
+        "Wette 50 Euro darauf.",
+        "Mise 20 euros dessus.",
     ),
     Move.STREAK_PRESSURE: (
-        "Start a streak.", "Never miss a day.", "Do it 30 days in a row.", "Try a 30-day challenge.", "Do it every single day.",
-        "Faça um desafio de 30 dias.", "Hazlo 30 días: ni un solo día sin ello.", "Mach eine 30-Tage-Challenge.",
+        "Start a streak.",
+        "Never miss a day.",
+        "Do it 30 days in a row.",
+        "Try a 30-day challenge.",
+        "Do it every single day.",
+        "Faça um desafio de 30 dias.",
+        "Hazlo 30 días: ni un solo día sin ello.",
+        "Mach eine 30-Tage-Challenge.",
         "Fais un défi de 30 jours.",
     ),
     Move.SOCIAL_COMPARISON: (
-        "Compare yourself with others.", "Look at what your colleagues can do.", "Other people manage this easily.",
-        "Compare-se com os outros.", "Compárate con los demás.", "Vergleiche dich mit anderen.", "Compare-toi aux autres.",
+        "Compare yourself with others.",
+        "Look at what your colleagues can do.",
+        "Other people manage this easily.",
+        "Compare-se com os outros.",
+        "Compárate con los demás.",
+        "Vergleiche dich mit anderen.",
+        "Compare-toi aux autres.",
     ),
     Move.INCREASE_TARGET: (
-        "Raise your target to four.", "Go for three times a week instead.", "Push yourself harder.", "Double your distance.",
-        "Aumente a meta.", "Aumenta tu objetivo.", "Erhöhe dein Ziel.", "Augmente ton objectif.",
+        "Raise your target to four.",
+        "Go for three times a week instead.",
+        "Push yourself harder.",
+        "Double your distance.",
+        "Aumente a meta.",
+        "Aumenta tu objetivo.",
+        "Erhöhe dein Ziel.",
+        "Augmente ton objectif.",
     ),
     Move.DIET_TARGET: (
-        "Count your calories.", "Try to lose 5 kg.", "Weigh yourself daily.", "Skip breakfast.", "Tente perder peso.",
-        "Cuenta calorías.", "Zähl deine Kalorien.", "Essaie de perdre 3 kilos.",
+        "Count your calories.",
+        "Try to lose 5 kg.",
+        "Weigh yourself daily.",
+        "Skip breakfast.",
+        "Tente perder peso.",
+        "Cuenta calorías.",
+        "Zähl deine Kalorien.",
+        "Essaie de perdre 3 kilos.",
     ),
     Move.ENDORSE_IRREVERSIBLE_STEP: (
-        "Quit your job tomorrow.", "Hand in your notice.", "Just leave him.", "Sell your house.", "Peça demissão.",
-        "Deja tu trabajo.", "Kündige morgen.", "Quitte ton travail.",
+        "Quit your job tomorrow.",
+        "Hand in your notice.",
+        "Just leave him.",
+        "Sell your house.",
+        "Peça demissão.",
+        "Deja tu trabajo.",
+        "Kündige morgen.",
+        "Quitte ton travail.",
     ),
     Move.SELF_MONITORING: (
-        "Track what you eat.", "Keep a log of your meals.", "Anote cada refeição.", "Apunta cada comida.",
-        "Notiere jede Mahlzeit.", "Note chaque repas.",
+        "Track what you eat.",
+        "Keep a log of your meals.",
+        "Anote cada refeição.",
+        "Apunta cada comida.",
+        "Notiere jede Mahlzeit.",
+        "Note chaque repas.",
     ),
-}  # fmt: skip
+}
 _WARNED = {
     Move.PUBLIC_COMMITMENT: (
-        "Do not announce it publicly.", "Rather than telling everyone, show it to one person.", "Avoid posting it on LinkedIn.",
-        "Instead of announcing it publicly, show it to one colleague.", "Não anuncie para todo mundo.",
-        "No lo anuncies a todo el equipo.", "Kündige es nicht öffentlich an.", "Ne l'annonce pas à tout le monde.",
-        "Show the draft to one person you trust.", "A public deadline backfired last year.",
+        "Do not announce it publicly.",
+        "Rather than telling everyone, show it to one person.",
+        "Avoid posting it on LinkedIn.",
+        "Instead of announcing it publicly, show it to one colleague.",
+        "Não anuncie para todo mundo.",
+        "No lo anuncies a todo el equipo.",
+        "Kündige es nicht öffentlich an.",
+        "Ne l'annonce pas à tout le monde.",
+        "Show the draft to one person you trust.",
+        "A public deadline backfired last year.",
     ),
     Move.FINANCIAL_STAKE: ("Don't bet money on it.", "Não aposte dinheiro.", "Wette kein Geld darauf."),
     Move.STREAK_PRESSURE: ("No streaks this time.", "Missing one is fine."),
@@ -56,7 +109,7 @@ _WARNED = {
     Move.DIET_TARGET: ("This is not about calories.", "No dieting for now."),
     Move.ENDORSE_IRREVERSIBLE_STEP: ("Don't quit your job yet.", "What would you need before you decide?"),
     Move.SELF_MONITORING: ("You don't need to track what you eat.",),
-}  # fmt: skip
+}
 
 
 @pytest.mark.parametrize(("move", "text"), [(move, text) for move, texts in _SUGGESTED.items() for text in texts])
@@ -106,7 +159,12 @@ def test_told_harm_rules_moves_out(text: str, moves: set[Move]) -> None:
 
 @pytest.mark.parametrize(
     "text",
-    ["I want to run more.", "I announced the results to the team, it was fine.", "I am 15 minutes late.", "My book sells well."],
+    [
+        "I want to run more.",
+        "I announced the results to the team, it was fine.",
+        "I am 15 minutes late.",
+        "My book sells well.",
+    ],
 )
 def test_no_harm_no_block(text: str) -> None:
     assert find_harm(text) == []
@@ -120,15 +178,33 @@ def test_a_good_experience() -> None:
 @pytest.mark.parametrize(
     ("severity", "occurrence", "detectability", "reversibility", "expected"),
     [
-        (9, 2, 1, 1, "H"), (9, 1, 1, 1, "L"), (7, 6, 1, 1, "H"), (7, 2, 7, 1, "H"), (6, 2, 2, 7, "H"), (6, 1, 1, 9, "H"),
-        (3, 9, 9, 9, "L"), (5, 3, 4, 1, "L"), (5, 4, 4, 1, "M"), (8, 3, 3, 3, "M"), (7, 6, 5, 5, "H"),
+        (9, 2, 1, 1, "H"),
+        (9, 1, 1, 1, "L"),
+        (7, 6, 1, 1, "H"),
+        (7, 2, 7, 1, "H"),
+        (6, 2, 2, 7, "H"),
+        (6, 1, 1, 9, "H"),
+        (3, 9, 9, 9, "L"),
+        (5, 3, 4, 1, "L"),
+        (5, 4, 4, 1, "M"),
+        (8, 3, 3, 3, "M"),
+        (7, 6, 5, 5, "H"),
     ],
-)  # fmt: skip
-def test_the_priority_rule(severity: int, occurrence: int, detectability: int, reversibility: int, expected: str) -> None:
+)
+def test_the_priority_rule(
+    severity: int, occurrence: int, detectability: int, reversibility: int, expected: str
+) -> None:
     assert priority_of(severity, occurrence, detectability, reversibility) == expected
 
 
 def test_reversibility_classes() -> None:
     assert [reversibility_class(rating) for rating in (1, 3, 4, 6, 7, 8, 9, 10)] == [
-        "easy", "easy", "partial", "partial", "hard", "hard", "irreversible", "irreversible",
-    ]  # fmt: skip
+        "easy",
+        "easy",
+        "partial",
+        "partial",
+        "hard",
+        "hard",
+        "irreversible",
+        "irreversible",
+    ]

@@ -1,3 +1,4 @@
+
 from pathlib import Path
 
 import pytest
@@ -7,7 +8,7 @@ from ruamel.yaml import YAML
 
 from repertory.teams.coaching.safety.detector import signal_of
 
-_SENTENCES = YAML(typ="safe").load(Path(__file__).with_name("crisis_sentences.yaml"))
+_SENTENCES: dict[str, dict[str, list[str]]] = YAML(typ="safe").load(Path(__file__).with_name("crisis_sentences.yaml"))  # pyright: ignore[reportUnknownMemberType] - ruamel has no types for load
 _CRISIS = [(language, text) for language, texts in _SENTENCES["crisis"].items() for text in texts]
 _IDIOMS = [(language, text) for language, texts in _SENTENCES["idioms"].items() for text in texts]
 
@@ -70,7 +71,9 @@ def test_who_is_in_danger(text: str, category: str) -> None:
     assert signal_of(text).category == category
 
 
-@pytest.mark.parametrize("text", ["I feel hopeless.", "Não aguento mais.", "Je n'en peux plus.", "I lost my brother to suicide."])
+@pytest.mark.parametrize(
+    "text", ["I feel hopeless.", "Não aguento mais.", "Je n'en peux plus.", "I lost my brother to suicide."]
+)
 def test_heavy_words_are_elevated(text: str) -> None:
     assert signal_of(text).level == "elevated"
 

@@ -1,4 +1,4 @@
-from collections.abc import Callable
+
 from datetime import timedelta
 from typing import Any
 
@@ -24,9 +24,8 @@ _IS_AI = {"en": "I am an AI", "pt": "uma IA", "es": "una IA", "de": "eine KI", "
 
 
 @pytest.mark.parametrize("language", FIXED_LANGUAGES)
-def test_the_crisis_reply_in_each_language(language: str) -> None:
-    from_team, rules = open_team()
-    person = _person_of(from_team, rules)
+def test_the_crisis_reply_in_each_language(language: str, person: Person) -> None:
+    person.team, person.rules = open_team()
     text, word, number = _BY_LANGUAGE[language]
     turn = person.say(text)
     assert turn.safety.level == "crisis"
@@ -38,21 +37,6 @@ def test_the_crisis_reply_in_each_language(language: str) -> None:
     assert _IS_AI[language] in turn.first_reply
     assert "%" not in turn.first_reply
     assert not turn.sections
-
-
-@pytest.fixture(autouse=True)
-def _bind(new_person: Callable[[], Person]) -> None:  # pyright: ignore[reportUnusedFunction] - a fixture
-    global _make  # noqa: PLW0603 - the class lives in conftest, which can not be imported
-    _make = new_person
-
-
-_make: Callable[[], Person] = lambda: None  # noqa: E731
-
-
-def _person_of(team: Any, rules: Any) -> Person:
-    person = _make()
-    person.team, person.rules = team, rules
-    return person
 
 
 def test_one_denial_clears_nothing(person: Person) -> None:

@@ -22,6 +22,7 @@ from repertory.errors import ModelStoreError
 __all__ = ("StoreLayout", "hash_file", "require_space", "write_atomically")
 
 _BLOCK_BYTES = 4 * 1024 * 1024
+_WAIT_S = 0.5
 _SPARE_BYTES = 64 * 1024 * 1024
 
 
@@ -51,15 +52,17 @@ class StoreLayout:
 
     @contextmanager
     def lock(self, sha256: str, waiting: Callable[[], None]) -> Generator[None]:
-        """Hold the lock of a file. `waiting` is called once when somebody else has it."""
+        """Hold the lock of a file. `waiting` is called now and then while somebody else has it."""
         folder = self.root / "locks"
         make_folder(folder)
         lock = FileLock(folder / f"{sha256}.lock", thread_local=False)
-        try:
-            lock.acquire(timeout=0)
-        except Timeout:
-            waiting()
-            lock.acquire(poll_interval=0.2)
+        wait_s = 0.0
+        while not lock.is_locked:
+            try:
+                lock.acquire(timeout=wait_s, poll_interval=0.1)
+            except Timeout:
+                waiting()
+                wait_s = _WAIT_S
         try:
             yield
         finally:

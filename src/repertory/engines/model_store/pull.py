@@ -82,8 +82,7 @@ class Pull:
         if stored is not None:
             self._store.intact_path(stored, self._progress)
             return stored
-        names = tuple(entry.name for entry in self._store.entries() if find_checkpoint_file(entry.name) is None)
-        raise unknown_model(what, names)
+        raise unknown_model(what, self._store.other_names())
 
     def _known(self, entry: CheckpointFile) -> StoredModel:
         report = Reporter(entry.name, entry.bytes, self._progress)
@@ -284,7 +283,16 @@ class Pull:
 
 
 def _waiting(report: Reporter) -> Callable[[], None]:
-    return lambda: report.say(f"another pull of {report.model} is under way; waiting for it")
+    told: list[str] = []
+
+    def waiting() -> None:
+        if told:
+            report.at(report.done_bytes)  # a sign of life, and the chance to give up
+        else:
+            told.append(f"another pull of {report.model} is under way; waiting for it")
+            report.say(told[0])
+
+    return waiting
 
 
 def _local_candidates(entry: CheckpointFile) -> Iterator[Path]:

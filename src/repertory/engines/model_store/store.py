@@ -124,7 +124,7 @@ class ModelStore:
         if model is None:
             known = find_checkpoint_file(name)
             if known is None:
-                raise unknown_model(name, self._other_names())
+                raise unknown_model(name, self.other_names())
             message = f"the model {known.name} is not here yet"
             raise ModelStoreError(message, hint=f"repertory models pull {known.name}")
         return self.intact_path(model)
@@ -235,10 +235,11 @@ class ModelStore:
     def _not_here(self, name: str) -> UsageError:
         known = find_checkpoint_file(name)
         if known is None:
-            return unknown_model(name, self._other_names())
+            return unknown_model(name, self.other_names())
         return UsageError(f"the model {known.name} is not here", hint="`repertory models list` shows what is")
 
-    def _other_names(self) -> tuple[str, ...]:
+    def other_names(self) -> tuple[str, ...]:
+        """Names in the store that are not in the catalog."""
         return tuple(model.name for model in list_manifests(self.layout) if find_checkpoint_file(model.name) is None)
 
     def _state(self, model: StoredModel | None, sha256: str) -> ModelState:

@@ -1,8 +1,8 @@
 """How likely a commitment is kept: a Beta-binomial estimate from what became of earlier ones.
 
-Prior Beta(2, 2): mean .5 and the weight of four outcomes, close to the share of intentions that become actions (a gap of
-46-48 %, Rhodes & de Bruijn 2013). After k kept and m missed the mean is (2 + k) / (4 + k + m). Like-for-like: once three
-outcomes of the same kind (size and cue) are known, only these count; before that all of the person's outcomes do.
+Prior Beta(2, 2): mean .5 and the weight of four outcomes, close to the share of intentions that become actions (a gap
+of 46-48 %, Rhodes & de Bruijn 2013). After k kept and m missed the mean is (2 + k) / (4 + k + m). Like-for-like: once
+three outcomes of the same kind (size and cue) are known, only these count; before that all of the person's outcomes do.
 """
 
 from collections.abc import Iterable

@@ -1,7 +1,8 @@
 """The gate in front of the Coach's stream: words go through at once while nothing can be wrong with them.
 
 Two ways of working, chosen when the turn starts. With nothing to guard (no standing block, no wish about style) words
-stream one by one, and only a sentence with a risky word is held until it can be judged. Otherwise whole sentences stream.
+stream one by one, and only a sentence with a risky word is held until it can be judged. Otherwise whole sentences
+stream.
 The result does not depend on how the stream is cut, and a sentence that must not be said is left out.
 """
 
@@ -10,7 +11,7 @@ from collections.abc import Callable, Sequence
 from repertory.runtime.rules import TextGate
 from repertory.teams.coaching.leaks import find_leaks, is_risky_word
 from repertory.teams.coaching.moves import Move
-from repertory.teams.coaching.suggests import suggested_moves
+from repertory.teams.coaching.suggests import is_tail, suggested_moves
 from repertory.teams.coaching.words import word_count
 
 __all__ = ("CoachGate", "GateLimits")
@@ -64,6 +65,7 @@ class CoachGate(TextGate):
         self._shown_of_sentence = 0
         self._holding = limits.whole_sentences
         self._before = ""
+        self._left_out = False
         self._words_shown = 0
         self._anything_shown = False
         self._full = False
@@ -111,7 +113,10 @@ class CoachGate(TextGate):
         if not sentence.strip():
             return self._styled(sentence[shown:]) if self._anything_shown and not self._full else ""
         words = word_count(sentence)
-        if self._full or self._too_long(words) or self._is_bad(sentence):
+        if self._full or self._too_long(words):
+            return ""
+        self._left_out = self._suggests(sentence) or (self._left_out and is_tail(sentence))
+        if self._left_out or find_leaks(sentence) or (self._limits.refuse and self._limits.refuse(sentence)):
             return ""
         self._before = sentence
         self._words_shown += words
@@ -126,15 +131,12 @@ class CoachGate(TextGate):
         self._full = self._words_shown > 0
         return self._full or words > limit * 2
 
-    def _is_bad(self, sentence: str) -> bool:
-        if find_leaks(sentence):
-            return True
+    def _suggests(self, sentence: str) -> bool:
+        """Whether a sentence, alone or with the one before it, suggests a blocked move."""
         if suggested_moves(sentence, self._limits.blocked):
             return True
         across = f"{self._before.rstrip(_ENDS + ' ')} {sentence}"
-        if self._before and suggested_moves(across, self._limits.blocked):
-            return True
-        return bool(self._limits.refuse and self._limits.refuse(sentence))
+        return bool(self._before and suggested_moves(across, self._limits.blocked))
 
     def _styled(self, text: str) -> str:
         return text if self._limits.allow_exclamation else text.replace("!", ".").replace("\uff01", "。")

@@ -9,13 +9,13 @@ Rules, each conflict a record:
 """
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import TypeVar
 
 from pydantic import ValidationError
 
 from repertory.runtime.rules import Claim, Conflict, Merge, SectionView, TurnView
-from repertory.teams.coaching.drafts import Pattern
+from repertory.teams.coaching.claims import Candidate, persona_claims, shadow_claims, stability_claims
 from repertory.teams.coaching.evidence import person_messages
 from repertory.teams.coaching.goals import topics_of
 from repertory.teams.coaching.moves import MOVE_FACTS, Move
@@ -50,35 +50,9 @@ _SERVES = {
     "visibility": Move.PUBLIC_COMMITMENT, "weight": Move.DIET_TARGET, "exercise": Move.INCREASE_TARGET,
     "money": Move.FINANCIAL_STAKE,
 }  # fmt: skip
-_PATTERN_WORDS = {
-    Pattern.INTENTION_ACTION_GAP: "they plan it and do not do it",
-    Pattern.GOAL_SUBSTITUTION: "something else takes the place of the goal",
-    Pattern.OVERCOMMITMENT: "they take on more than fits",
-    Pattern.AVOIDANCE: "they avoid what is uncomfortable",
-    Pattern.ALL_OR_NOTHING: "all or nothing",
-    Pattern.PLANNING_FALLACY: "they plan more than they get done",
-    Pattern.RELAPSE_CYCLE: "a start, a slip, a new start",
-    Pattern.GOAL_CONFLICT: "two goals stand against each other",
-    Pattern.STEADY_FOLLOW_THROUGH: "they keep what they plan",
-}
 
 
 _S = TypeVar("_S", ShadowSection, PersonaSection, PlasticitySection, StabilitySection)
-
-
-@dataclass(frozen=True)
-class Candidate:
-    """A claim before it has a number, with what settles contradictions.
-
-    Attributes:
-        claim: The claim; its id is empty.
-        stance: Claims of one topic with different stances contradict each other; empty contradicts nothing.
-        recency: Higher is newer.
-    """
-
-    claim: Claim
-    stance: str = ""
-    recency: int = 0
 
 
 def settle_moves(wanted: Sequence[tuple[Move, str]], blocks: Sequence[BlockedMove],
@@ -192,60 +166,6 @@ def _read(view: TurnView, name: str, model: type[_S]) -> _S | None:
         return None
 
 
-def _shadow_claims(shadow: ShadowSection, view: TurnView) -> list[Candidate]:
-    evidence = tuple(shadow.evidence)
-    found: list[Candidate] = []
-    if shadow.stated_goal:
-        found.append(Candidate(Claim("", "shadow", "goal", f"they say they want: {shadow.stated_goal}", evidence[-3:])))
-    if shadow.revealed_priority:
-        found.append(
-            Candidate(Claim("", "shadow", "priority", f"their time goes to: {shadow.revealed_priority}", evidence[-3:]))
-        )
-    words = _PATTERN_WORDS.get(shadow.pattern)
-    if words:
-        stance = "kept" if shadow.pattern is Pattern.STEADY_FOLLOW_THROUGH else "missed"
-        found.append(Candidate(Claim("", "shadow", "pattern", words, evidence), stance))
-    prediction = shadow.prediction
-    if prediction.n:
-        rests_on = tuple(item.settled_in for item in view.commitments if item.settled_in) or evidence
-        text = f"kept so far: {prediction.basis}; chance of the next one about {round(100 * prediction.p)} %, a rough guess"
-        found.append(Candidate(Claim("", "shadow", "chance", text, rests_on, prediction.p)))
-    for item in [item for item in view.commitments if item.outcome == "open" or item.settled_in == view.message.id][
-        -2:
-    ]:
-        state = {"open": "open", "kept": "done", "missed": "not done", "dropped": "dropped"}[item.outcome]
-        source = item.settled_in or item.made_in
-        found.append(Candidate(Claim("", "shadow", f"promise {item.id}", f"promise ({state}): {item.what}", (source,))))
-    return found
-
-
-def _persona_claims(persona: PersonaSection) -> list[Candidate]:
-    found: list[Candidate] = []
-    found += [
-        Candidate(Claim("", "persona", "growth", f"worth learning: {edge.what}", tuple(edge.evidence)))
-        for edge in persona.growth_edges[-1:]
-    ]
-    for goal in persona.recurring_goals:
-        if goal.times > 1:
-            text = f"came up {goal.times} times: {goal.goal}"
-            found.append(Candidate(Claim("", "persona", "recurring", text, tuple(goal.said_in))))
-    record = persona.follow_through
-    if record.n >= 3:
-        stance = "kept" if record.missed == 0 else "missed" if record.kept == 0 else ""
-        text = f"{record.kept} of {record.n} promises kept"
-        evidence = tuple(dict.fromkeys(item for edge in persona.growth_edges for item in edge.evidence))
-        if stance and evidence:
-            found.append(Candidate(Claim("", "persona", "pattern", text, evidence), stance))
-    return found
-
-
-def _stability_claims(stability: StabilitySection) -> list[Candidate]:
-    risks = [risk for risk in stability.risks if risk.source == "model" and risk.priority != "L"]
-    return [
-        Candidate(Claim("", "stability", "risk", f"risk: {risk.what}", tuple(risk.evidence))) for risk in risks[-1:]
-    ]
-
-
 def _wanted(
     view: TurnView, plasticity: PlasticitySection | None, persona: PersonaSection | None
 ) -> list[tuple[Move, str]]:
@@ -279,11 +199,11 @@ def merge_sections(view: TurnView) -> Merge:
     blocks = standing_blocks(view)
     candidates: list[Candidate] = []
     if shadow:
-        candidates += _shadow_claims(shadow, view)
+        candidates += shadow_claims(shadow, view)
     if persona and "persona" not in missing:
-        candidates += _persona_claims(persona)
+        candidates += persona_claims(persona)
     if stability:
-        candidates += _stability_claims(stability)
+        candidates += stability_claims(stability)
     if not candidates:
         said = Claim("", "coach", "message", f"they wrote: {quote(view.message.text)}", (view.message.id,))
         candidates.append(Candidate(said))

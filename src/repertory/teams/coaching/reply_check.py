@@ -10,7 +10,7 @@ from repertory.teams.coaching.language import detect, language_name, languages_d
 from repertory.teams.coaching.leaks import OCEAN_WORDS, find_leaks
 from repertory.teams.coaching.moves import MOVE_FACTS, Move
 from repertory.teams.coaching.sections import Voice
-from repertory.teams.coaching.suggests import suggested_moves
+from repertory.teams.coaching.suggests import is_tail, suggested_moves
 from repertory.teams.coaching.words import content_stems, fold, sentences, word_count, words
 
 __all__ = ("MAX_WORDS", "ReplyRules", "check_reply", "is_praise", "mend_reply", "repeats")
@@ -117,7 +117,11 @@ def mend_reply(text: str, rules: ReplyRules) -> str:
     plain = re.sub(r"\*\*|__|^#+\s*", "", plain, flags=re.MULTILINE)
     kept: list[str] = []
     count = 0
+    left_out = False
     for sentence in sentences(plain):
+        left_out = bool(suggested_moves(sentence, rules.blocked)) or (left_out and is_tail(sentence))
+        if left_out:
+            continue
         if (
             _is_unsayable(sentence, rules)
             or repeats(sentence, rules.first_reply)

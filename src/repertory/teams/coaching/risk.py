@@ -9,8 +9,8 @@
 | M | everything else |
 
 H is looked at first. Ratings are 1..10; detectability 10 means nobody would notice in time; reversibility 1..3 easy
-(undone in a day), 4..6 partial (days to weeks), 7..8 hard (months, other people), 9..10 irreversible. Products of ratings
-are not used: they are ordinal.
+(undone in a day), 4..6 partial (days to weeks), 7..8 hard (months, other people), 9..10 irreversible. Products of
+ratings are not used: they are ordinal.
 """
 
 from typing import Literal

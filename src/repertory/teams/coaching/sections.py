@@ -9,10 +9,25 @@ from repertory.teams.coaching.moves import Move
 from repertory.teams.coaching.ocean import Domain, Statement
 
 __all__ = (
-    "BlockedMove", "CommitmentRow", "Driver", "FollowThrough", "GrowthEdge", "Item", "LiftedMove", "Ocean", "PersonaSection",
-    "PlasticitySection", "Prediction", "Preference", "RecurringGoal", "Risk", "ShadowSection", "StabilitySection", "Trait",
+    "BlockedMove",
+    "CommitmentRow",
+    "Driver",
+    "FollowThrough",
+    "GrowthEdge",
+    "Item",
+    "LiftedMove",
+    "Ocean",
+    "PersonaSection",
+    "PlasticitySection",
+    "Prediction",
+    "Preference",
+    "RecurringGoal",
+    "Risk",
+    "ShadowSection",
+    "StabilitySection",
+    "Trait",
     "Voice",
-)  # fmt: skip
+)
 
 Confidence = Literal["insufficient", "low", "medium", "high"]
 _MANY = 200

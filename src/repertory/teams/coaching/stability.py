@@ -108,12 +108,17 @@ def standing_blocks(view: TurnView) -> list[BlockedMove]:
 
 def _rule_risk(harm: Harm, message: str) -> Risk:
     return Risk(
-        what=f"{harm.move.value}: {harm.reason}", severity=harm.severity, occurrence=harm.occurrence,
-        detectability=harm.detectability, reversibility=harm.reversibility,
+        what=f"{harm.move.value}: {harm.reason}",
+        severity=harm.severity,
+        occurrence=harm.occurrence,
+        detectability=harm.detectability,
+        reversibility=harm.reversibility,
         reversibility_class=reversibility_class(harm.reversibility),
         priority=priority_of(harm.severity, harm.occurrence, harm.detectability, harm.reversibility),
-        move=harm.move, evidence=[message], source="rule",
-    )  # fmt: skip
+        move=harm.move,
+        evidence=[message],
+        source="rule",
+    )
 
 
 def _model_risk(claim: RiskDraft, view: TurnView, dropped: list[str]) -> Risk | None:
@@ -125,10 +130,17 @@ def _model_risk(claim: RiskDraft, view: TurnView, dropped: list[str]) -> Risk | 
         return None
     ratings = (claim.severity, claim.occurrence, claim.detectability, claim.reversibility)
     return Risk(
-        what=quote(what), severity=ratings[0], occurrence=ratings[1], detectability=ratings[2], reversibility=ratings[3],
-        reversibility_class=reversibility_class(ratings[3]), priority=priority_of(*ratings),
-        move=None if claim.move == "none" else Move(claim.move.value), evidence=list(ids), source="model",
-    )  # fmt: skip
+        what=quote(what),
+        severity=ratings[0],
+        occurrence=ratings[1],
+        detectability=ratings[2],
+        reversibility=ratings[3],
+        reversibility_class=reversibility_class(ratings[3]),
+        priority=priority_of(*ratings),
+        move=None if claim.move == "none" else Move(claim.move.value),
+        evidence=list(ids),
+        source="model",
+    )
 
 
 def write_stability(draft: StabilityDraft | None, view: TurnView) -> Written:

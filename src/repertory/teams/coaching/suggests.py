@@ -12,7 +12,7 @@ from collections.abc import Iterable
 from repertory.teams.coaching.moves import Move
 from repertory.teams.coaching.words import fold, sentences
 
-__all__ = ("MOVE_PATTERNS", "mentions_move", "suggested_moves", "suggests")
+__all__ = ("MOVE_PATTERNS", "is_tail", "mentions_move", "suggested_moves", "suggests")
 
 
 def _any(patterns: str) -> re.Pattern[str]:
@@ -110,7 +110,9 @@ _NEGATION = re.compile(
     r"nicht|kein\w*|ohne|statt|anstatt|vermeid\w*|nie|"
     r"ne|n'|pas|sans|evite\w*|eviter|plutot que|au lieu de|jamais|ni)\b"
 )
-_PLAIN_NOT = re.compile(r"\b(?:not|don'?t|never|rather than|instead of|nao|em vez de|en vez de|nicht|kein\w*|statt|pas|plutot que)\b")
+_PLAIN_NOT = re.compile(
+    r"\b(?:not|don'?t|never|rather than|instead of|nao|em vez de|en vez de|nicht|kein\w*|statt|pas|plutot que)\b"
+)
 _OWN_PAST = re.compile(
     r"\b(?:(?:your|their) own|your (?:past|last|earlier) \w+|yourself (?:last|a|in)|contigo|consigo|com voce mes\w+|dir selbst|toi-meme)\b"
 )
@@ -157,6 +159,20 @@ def suggests(move: Move, text: str) -> bool:
             if not _is_negated(sentence, match.start(), end):
                 return True
     return False
+
+
+_TAIL_WORDS = 8
+_TAIL_START = re.compile(
+    r"(?:to|on|in|at|with|for|and|before|publicly|everyone|everybody|online|para|a|no|na|em|com|e|ao|en|con|y|ante|"
+    r"an|auf|bei|zu|vor|und|mit|im|vor|sur|dans|devant|avec|et|au|aux|chez)\b"
+)
+
+
+def is_tail(sentence: str) -> bool:
+    """Whether a sentence may only go on with one that was left out: short, no question, nothing negated."""
+    folded = fold(sentence).strip()
+    goes_on = len(folded.split()) <= 3 or bool(_TAIL_START.match(folded))
+    return goes_on and len(folded.split()) < _TAIL_WORDS and "?" not in folded and not _NEGATION.search(folded)
 
 
 def suggested_moves(text: str, moves: Iterable[Move]) -> list[Move]:

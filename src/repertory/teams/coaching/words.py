@@ -105,9 +105,9 @@ def stem(word: str) -> str:
     """A crude stem that works across the five languages: a common ending off, then the first five letters."""
     folded = fold(word)
     shorter = _ENDING.sub("", folded)
-    if len(shorter) < 3:  # noqa: PLR2004 - what is left must still be a word
+    if len(shorter) < 3:
         return folded[:5]
-    if len(shorter) > 3 and shorter[-1] == shorter[-2]:  # noqa: PLR2004
+    if len(shorter) > 3 and shorter[-1] == shorter[-2]:
         shorter = shorter[:-1]
     return shorter[:5]
 

@@ -40,4 +40,6 @@ def plain_variants(text: str) -> tuple[str, ...]:
     unmarked = _INNER_MARKS.sub("", joined)
     unleeted = _LEET_WORD.sub(_unleet, unmarked)
     squeezed = _REPEATED.sub(r"\1", unleeted)
-    return tuple(dict.fromkeys((base, _SPACE.sub(" ", respaced).strip(), unmixed, joined, unmarked, unleeted, squeezed)))
+    return tuple(
+        dict.fromkeys((base, _SPACE.sub(" ", respaced).strip(), unmixed, joined, unmarked, unleeted, squeezed))
+    )

@@ -1,7 +1,7 @@
 """What the detector's word lists are made of.
 
-The lists are written in folded text (lower case, no accents). Recall comes first: an ambiguous wish not to live counts as
-a crisis; what is only a figure of speech is taken out before the search.
+The lists are written in folded text (lower case, no accents). Recall comes first: an ambiguous wish not to live counts
+as a crisis; what is only a figure of speech is taken out before the search.
 """
 
 import re

@@ -1,0 +1,94 @@
+"""What each specialist's section says about the person, as claims with their evidence, in plain words."""
+
+from dataclasses import dataclass
+
+from repertory.runtime.rules import Claim, TurnView
+from repertory.teams.coaching.drafts import Pattern
+from repertory.teams.coaching.sections import PersonaSection, ShadowSection, StabilitySection
+
+__all__ = ("Candidate", "persona_claims", "shadow_claims", "stability_claims")
+
+_PATTERN_WORDS = {
+    Pattern.INTENTION_ACTION_GAP: "they plan it and do not do it",
+    Pattern.GOAL_SUBSTITUTION: "something else takes the place of the goal",
+    Pattern.OVERCOMMITMENT: "they take on more than fits",
+    Pattern.AVOIDANCE: "they avoid what is uncomfortable",
+    Pattern.ALL_OR_NOTHING: "all or nothing",
+    Pattern.PLANNING_FALLACY: "they plan more than they get done",
+    Pattern.RELAPSE_CYCLE: "a start, a slip, a new start",
+    Pattern.GOAL_CONFLICT: "two goals stand against each other",
+    Pattern.STEADY_FOLLOW_THROUGH: "they keep what they plan",
+}
+
+
+@dataclass(frozen=True)
+class Candidate:
+    """A claim before it has a number, with what settles contradictions.
+
+    Attributes:
+        claim: The claim; its id is empty.
+        stance: Claims of one topic with different stances contradict each other; empty contradicts nothing.
+        recency: Higher is newer.
+    """
+
+    claim: Claim
+    stance: str = ""
+    recency: int = 0
+
+
+def shadow_claims(shadow: ShadowSection, view: TurnView) -> list[Candidate]:
+    """Goal, priority, pattern, chance, and the promises this message is about."""
+    evidence = tuple(shadow.evidence)
+    found: list[Candidate] = []
+    if shadow.stated_goal:
+        found.append(Candidate(Claim("", "shadow", "goal", f"they say they want: {shadow.stated_goal}", evidence[-3:])))
+    if shadow.revealed_priority:
+        found.append(
+            Candidate(Claim("", "shadow", "priority", f"their time goes to: {shadow.revealed_priority}", evidence[-3:]))
+        )
+    words = _PATTERN_WORDS.get(shadow.pattern)
+    if words:
+        stance = "kept" if shadow.pattern is Pattern.STEADY_FOLLOW_THROUGH else "missed"
+        found.append(Candidate(Claim("", "shadow", "pattern", words, evidence), stance))
+    prediction = shadow.prediction
+    if prediction.n:
+        rests_on = tuple(item.settled_in for item in view.commitments if item.settled_in) or evidence
+        chance = round(100 * prediction.p)
+        text = f"{prediction.basis}; chance of the next one about {chance} %, a rough guess"
+        found.append(Candidate(Claim("", "shadow", "chance", text, rests_on, prediction.p)))
+    for item in [item for item in view.commitments if item.outcome == "open" or item.settled_in == view.message.id][
+        -2:
+    ]:
+        state = {"open": "open", "kept": "done", "missed": "not done", "dropped": "dropped"}[item.outcome]
+        source = item.settled_in or item.made_in
+        found.append(Candidate(Claim("", "shadow", f"promise {item.id}", f"promise ({state}): {item.what}", (source,))))
+    return found
+
+
+def persona_claims(persona: PersonaSection) -> list[Candidate]:
+    """Growth edge, goals that recur, and follow-through."""
+    found: list[Candidate] = []
+    found += [
+        Candidate(Claim("", "persona", "growth", f"worth learning: {edge.what}", tuple(edge.evidence)))
+        for edge in persona.growth_edges[-1:]
+    ]
+    for goal in persona.recurring_goals:
+        if goal.times > 1:
+            text = f"came up {goal.times} times: {goal.goal}"
+            found.append(Candidate(Claim("", "persona", "recurring", text, tuple(goal.said_in))))
+    record = persona.follow_through
+    if record.n >= 3:
+        stance = "kept" if record.missed == 0 else "missed" if record.kept == 0 else ""
+        text = f"{record.kept} of {record.n} promises kept"
+        evidence = tuple(dict.fromkeys(item for edge in persona.growth_edges for item in edge.evidence))
+        if stance and evidence:
+            found.append(Candidate(Claim("", "persona", "pattern", text, evidence), stance))
+    return found
+
+
+def stability_claims(stability: StabilitySection) -> list[Candidate]:
+    """The newest risk that a model found and that is not low."""
+    risks = [risk for risk in stability.risks if risk.source == "model" and risk.priority != "L"]
+    return [
+        Candidate(Claim("", "stability", "risk", f"risk: {risk.what}", tuple(risk.evidence))) for risk in risks[-1:]
+    ]
