@@ -123,8 +123,8 @@ async def measure(choice: EngineChoice, calls: int, at_once: int) -> dict[str, A
 
 
 def show(result: dict[str, Any]) -> None:
-    columns = ("calls", "usable", "after_a_repair", "unparseable_accepted", "schema_invalid_accepted", "seconds_median")
-    print(f"{'case':<12}" + "".join(f"{name.replace('_', ' '):>24}" for name in columns))
+    columns = ("calls", "usable", "after_a_repair", "unparseable_accepted", "schema_invalid_accepted", "seconds_p95")
+    print(f"{'case':<12}" + "".join(f"{column.replace('_', ' '):>24}" for column in columns))
     for name, row in [*result["cases"].items(), ("all", result["total"])]:
         print(f"{name:<12}" + "".join(f"{row[column]:>24}" for column in columns))
     print(

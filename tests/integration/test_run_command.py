@@ -87,7 +87,7 @@ def test_an_odd_message_gives_a_turn_with_a_clear_reason_and_a_readable_blackboa
 
 
 def test_the_document_has_the_promised_shape(engine: ScriptedEngine) -> None:
-    done = repertory("run", "coaching", "-m", "I want to write.", "--session", "s", "--engine-url", engine.url, "--json")
+    done = repertory("run", "coaching", "-m", "I write.", "--session", "s", "--engine-url", engine.url, "--json")
     turn: dict[str, Any] = json.loads(done.stdout)
     assert {
         "turn", "session", "user", "team", "status", "first_reply", "reply", "sections", "merge", "safety", "tokens",

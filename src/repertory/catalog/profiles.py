@@ -15,6 +15,9 @@ from repertory.errors import UsageError
 __all__ = ("NAMED_PROFILES", "DeviceProfile", "Slot", "profile_from_yaml", "profile_named")
 
 
+KEPT_FREE_GIB = 0.35
+
+
 class Slot(BaseModel):
     """One device of a profile.
 
@@ -32,6 +35,11 @@ class Slot(BaseModel):
     node: int = 0
     memory_gib: float = Field(gt=0)
     budget_gib: float = Field(gt=0)
+
+    @property
+    def room_mib(self) -> int:
+        """MiB that plans fill: the budget, but 0.35 GiB of the device are kept free for driver and display."""
+        return int(min(self.budget_gib, max(self.memory_gib - KEPT_FREE_GIB, 0.1)) * 1024)
 
 
 class DeviceProfile(BaseModel):

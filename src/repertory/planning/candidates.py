@@ -6,7 +6,7 @@ then any plan with B stays valid, and is not worse, with A in its place.
 """
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from repertory.catalog.formats import FORMATS
@@ -19,6 +19,7 @@ from repertory.planning.llamacpp_memory import compute_buffer_bytes, kv_bytes, l
 from repertory.planning.needs import AgentNeeds, AgentWork
 from repertory.planning.scores import AgentScore, ScoreTable
 from repertory.planning.speed import decode_speed, prefill_speed
+from repertory.planning.together import Together, together_sets
 from repertory.planning.vllm_memory import rank_weights, vllm_overheads
 
 __all__ = ("Candidate", "Exclusion", "candidates", "prune")
@@ -51,6 +52,13 @@ class Candidate:
     fixed_mib: int
     agent_mib: Mapping[str, int]
     scores: Mapping[str, AgentScore]
+
+    def load_mib(self, agents: Iterable[str], together: Together) -> int:
+        """Memory per device when it serves these agents: the cache of the largest set that may run at once."""
+        mine = frozenset(agents)
+        return self.fixed_mib + max(
+            (sum(self.agent_mib[agent] for agent in group & mine) for group in together), default=0
+        )
 
     @property
     def name(self) -> str:
@@ -121,7 +129,9 @@ def candidates(
     kinds: dict[str, list[Slot]] = {}
     for slot in profile.slots:
         kinds.setdefault(_kind(slot), []).append(slot)
-    together = sum(needs.concurrency for needs in agents.values())
+    together = max(
+        sum(agents[name].concurrency for name in group) for group in together_sets(list(agents), work)
+    )
     for model in models:
         if not model.scores:
             continue
@@ -163,7 +173,7 @@ def _on_kind(
     if engine is None or not _runs(device, choice):
         return []
     per_node = max(sum(1 for slot in slots if slot.node == node) for node in {slot.node for slot in slots})
-    room = max(slot.budget_gib for slot in slots) * GIB
+    room = float(max(slot.room_mib for slot in slots) * MIB)
     longest = max(agents[name].context_tokens for name in scores)
     base = instance_of(choice, engine, context=longest, max_seqs=_SEQS, batched_tokens=_BATCHED)
     if engine == "llama.cpp":

@@ -9,6 +9,7 @@ from repertory.planning.casting import capacities, cast
 from repertory.planning.master import solve_master
 from repertory.planning.needs import AgentNeeds, AgentWork, BenchmarkNeed
 from repertory.planning.scores import ScoreTable
+from repertory.planning.together import Together, together_sets
 
 __all__ = ("why_infeasible",)
 
@@ -30,7 +31,7 @@ def why_infeasible(
     alone = [name for name in agents if not any(name in candidate.scores for candidate in found)]
     if alone:
         return [_one_agent(models, profile, name, agents[name], work, table) for name in alone]
-    return [_together(profile, agents, found)]
+    return [_together(profile, agents, found, together_sets(list(agents), work))]
 
 
 def _one_agent(
@@ -95,12 +96,14 @@ def _without_minimum(series: str) -> Relaxer:
     return drop
 
 
-def _together(profile: DeviceProfile, agents: Mapping[str, AgentNeeds], found: Sequence[Candidate]) -> str:
+def _together(
+    profile: DeviceProfile, agents: Mapping[str, AgentNeeds], found: Sequence[Candidate], together: Together
+) -> str:
     """The smallest set of agents that do not fit together (found by leaving out one after the other)."""
 
     def fits(names: Sequence[str]) -> bool:
         chosen = {name: agents[name] for name in names}
-        return cast(found, profile, chosen, limit_s=_LIMIT_S).status in ("optimal", "feasible")
+        return cast(found, profile, chosen, together, limit_s=_LIMIT_S).status in ("optimal", "feasible")
 
     core = list(agents)
     for name in list(agents):
@@ -108,11 +111,12 @@ def _together(profile: DeviceProfile, agents: Mapping[str, AgentNeeds], found: S
         if rest and not fits(rest):
             core = rest
     pool = prune(found, core)
-    least = solve_master(pool, dict.fromkeys(core, 1.0), capacities(profile), limit_s=_LIMIT_S, memory_only=True)
-    gib = sum(
-        pool[j].span * (pool[j].fixed_mib * count + sum(pool[j].agent_mib[a] for a, i in least.plays.items() if i == j))
-        for j, count in least.uses.items()
-    ) / 1024
+    sets = tuple(group & frozenset(core) for group in together)
+    least = solve_master(pool, dict.fromkeys(core, 1.0), capacities(profile), sets, limit_s=_LIMIT_S, memory_only=True)
+    gib = 0.0
+    for j, count in least.uses.items():
+        mine = [agent for agent, i in least.plays.items() if i == j]
+        gib += pool[j].span * (pool[j].load_mib(mine, sets) + (count - 1) * pool[j].fixed_mib) / 1024
     have = sum(slot.budget_gib for slot in profile.slots)
     room = f"need at least {gib:.1f} GiB, and {profile.name} has {have:.1f} GiB"
     if gib <= have:

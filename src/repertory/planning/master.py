@@ -16,6 +16,7 @@ from typing import Any
 
 from repertory.planning.candidates import Candidate
 from repertory.planning.solver import new_solver, solver_module
+from repertory.planning.together import Together
 
 __all__ = ("SCORE_SCALE", "Capacity", "Cut", "MasterResult", "score_units", "solve_master")
 
@@ -63,6 +64,7 @@ def solve_master(
     pool: Sequence[Candidate],
     importance: Mapping[str, float],
     capacity: Mapping[str, Capacity],
+    together: Together,
     *,
     limit_s: float,
     cuts: Sequence[Cut] = (),
@@ -80,6 +82,7 @@ def solve_master(
         pool: Candidates.
         importance: The agents and their weights.
         capacity: Devices by kind.
+        together: Sets of agents that may run at once: a cache holds the largest of them.
         limit_s: Seconds for all stages.
         cuts: Sets that were found impossible to place.
         places: Agents and candidates that may be joined; None is all.
@@ -98,6 +101,7 @@ def solve_master(
     use: dict[int, Any] = {}
     plays: dict[tuple[str, int], Any] = {}
     able: dict[int, list[str]] = {}
+    cache: dict[int, Any] = {}
     for j, candidate in enumerate(pool):
         able[j] = [agent for agent in candidate.scores if places is None or (agent, j) in places]
         if not able[j]:
@@ -108,7 +112,10 @@ def solve_master(
             plays[agent, j] = model.new_bool_var(f"plays_{agent}_{j}")
             model.add(plays[agent, j] <= use[j])
         room = capacity[candidate.kind].largest_mib - candidate.fixed_mib
-        model.add(sum(candidate.agent_mib[agent] * plays[agent, j] for agent in able[j]) <= room * use[j])
+        cache[j] = model.new_int_var(0, capacity[candidate.kind].largest_mib * max(most, 1), f"cache{j}")
+        for group in together:
+            model.add(cache[j] >= sum(candidate.agent_mib[a] * plays[a, j] for a in able[j] if a in group))
+        model.add(cache[j] <= room * use[j])
         # A copy that nobody plays on is waste.
         model.add(use[j] <= sum(plays[agent, j] for agent in able[j]))
     for agent in agents:
@@ -116,10 +123,7 @@ def solve_master(
         if not mine:
             return MasterResult("infeasible", {}, {})
         model.add_exactly_one(mine)
-    memory = {
-        j: pool[j].span * (pool[j].fixed_mib * var + sum(pool[j].agent_mib[a] * plays[a, j] for a in able[j]))
-        for j, var in use.items()
-    }
+    memory = {j: pool[j].span * (pool[j].fixed_mib * var + cache[j]) for j, var in use.items()}
     model.add(sum(use.values()) >= min_instances)
     for kind, cap in capacity.items():
         here = [j for j in use if pool[j].kind == kind]
@@ -129,6 +133,7 @@ def solve_master(
         for parts in (2, 3, 4):
             big = [j for j in here if pool[j].fixed_mib * parts > cap.largest_mib]
             model.add(sum(pool[j].span * use[j] for j in big) <= cap.devices * (parts - 1))
+        _beside_the_widest(model, pool, use, here, cap)
     for copied, joined in cuts:
         _forbid(model, pool, use, plays, copied, joined)
     score = sum(score_units(pool[j], agent, importance[agent]) * var for (agent, j), var in plays.items())
@@ -170,7 +175,7 @@ def solve_master(
         )
         model.add(goal >= value if up else goal <= value)
         model.clear_hints()
-        for var in [*use.values(), *plays.values()]:
+        for var in [*use.values(), *plays.values(), *cache.values()]:
             model.add_hint(var, solver.value(var))
     if result.status == "optimal" and not proven:
         return MasterResult("feasible", result.uses, result.plays, result.score, result.bound)
@@ -190,15 +195,36 @@ def _forbid(
     uses: frozenset[tuple[str, int]],
     places: frozenset[tuple[str, int]],
 ) -> None:
-    """Forbid one set of copies with one set of places."""
-    if any(place not in plays for place in places):
-        return
-    same = [plays[place] for place in places]
-    differs: list[Any] = []
+    """Forbid one set of copies with one set of places, or (without places) every set with at least those copies."""
     index = {candidate.name: j for j, candidate in enumerate(pool)}
-    for name, count in uses:
-        j = index[name]
-        other = model.new_bool_var(f"other{j}_{count}_{len(same)}")
-        model.add(use[j] != count).only_enforce_if(other)
+    if any(place not in plays for place in places) or any(index[name] not in use for name, _ in uses):
+        return
+    differs: list[Any] = [plays[place].negated() for place in places]
+    for name, count in sorted(uses):
+        var = use[index[name]]
+        other = model.new_bool_var("")
+        if places:
+            model.add(var != count).only_enforce_if(other)
+        else:
+            model.add(var < count).only_enforce_if(other)
         differs.append(other)
-    model.add_bool_or([*(var.negated() for var in same), *differs])
+    model.add_bool_or(differs)
+
+
+def _beside_the_widest(
+    model: Any,  # noqa: ANN401 - OR-Tools has no usable types
+    pool: Sequence[Candidate],
+    use: Mapping[int, Any],
+    here: Sequence[int],
+    cap: Capacity,
+) -> None:
+    """What spans all devices of a kind lies beside everything else there: both must fit one device."""
+    wide = [j for j in here if pool[j].span == cap.devices]
+    if not wide:
+        return
+    across = sum(pool[j].fixed_mib * use[j] for j in wide)
+    for j in here:
+        if pool[j].span < cap.devices:
+            there = model.new_bool_var("")
+            model.add(use[j] == 0).only_enforce_if(there.negated())
+            model.add(across + pool[j].fixed_mib <= cap.largest_mib).only_enforce_if(there)

@@ -11,9 +11,13 @@ from typing import Any
 
 from repertory.catalog.profiles import Slot
 from repertory.planning.candidates import Candidate
+from repertory.planning.together import Together
 from repertory.planning.solver import new_solver, solver_module
 
-__all__ = ("Placement", "blocks_of", "device_room_mib", "pack", "pack_exactly")
+__all__ = ("Group", "Placement", "blocks_of", "memory_of", "pack", "pack_exactly", "pack_loosely")
+
+Group = tuple[Candidate, int, Sequence[str]]
+"""A candidate, the number of its copies, and the agents that play on them."""
 
 _EXACT_LIMIT = 20_000
 """Variables up to which the exact placement is tried."""
@@ -36,11 +40,6 @@ class Placement:
     resident: bool = True
 
 
-def device_room_mib(slot: Slot) -> int:
-    """MiB that a plan may use on a device."""
-    return int(slot.budget_gib * 1024)
-
-
 def blocks_of(slots: Sequence[Slot], kind: str, span: int) -> list[tuple[int, ...]]:
     """Aligned blocks of `span` devices of a kind inside one machine."""
     nodes: dict[int, list[int]] = {}
@@ -55,16 +54,16 @@ def blocks_of(slots: Sequence[Slot], kind: str, span: int) -> list[tuple[int, ..
 
 
 def pack(
-    groups: Sequence[tuple[Candidate, int, Sequence[str]]], slots: Sequence[Slot], *, limit_s: float = 2.0
+    groups: Sequence[Group], slots: Sequence[Slot], together: Together, *, limit_s: float = 2.0
 ) -> list[Placement] | None:
     """Place candidates with their number of copies and their agents; None where no placement was found."""
-    quick = _first_fit(groups, slots)
+    quick = _first_fit(groups, slots, together)
     if quick is not None:
         return quick
     size = sum(
         (1 + len(agents)) * len(blocks_of(slots, candidate.kind, candidate.span)) for candidate, _, agents in groups
     )
-    return pack_exactly(groups, slots, limit_s=limit_s) if size <= _EXACT_LIMIT else None
+    return pack_exactly(groups, slots, together, limit_s=limit_s) if size <= _EXACT_LIMIT else None
 
 
 def _split(candidate: Candidate, copies: int, agents: Sequence[str]) -> list[list[str]]:
@@ -78,14 +77,36 @@ def _split(candidate: Candidate, copies: int, agents: Sequence[str]) -> list[lis
     return [part for part in parts if part]
 
 
+def _split_to_fit(candidate: Candidate, agents: Sequence[str], room: int, together: Together) -> list[list[str]]:
+    """Spread agents over as many copies as it takes for each to fit a device, the largest cache first."""
+    parts: list[list[str]] = []
+    for agent in sorted(agents, key=lambda name: (-candidate.agent_mib[name], name)):
+        for part in parts:
+            if candidate.load_mib([*part, agent], together) <= room:
+                part.append(agent)
+                break
+        else:
+            parts.append([agent])
+    return parts
+
+
+def pack_loosely(groups: Sequence[Group], slots: Sequence[Slot], together: Together) -> list[Placement] | None:
+    """Place with more copies than asked for where that helps: the scores stay, the number of instances may rise."""
+    return _first_fit(groups, slots, together, more_copies=True)
+
+
 def _first_fit(
-    groups: Sequence[tuple[Candidate, int, Sequence[str]]], slots: Sequence[Slot]
+    groups: Sequence[Group], slots: Sequence[Slot], together: Together, *, more_copies: bool = False
 ) -> list[Placement] | None:
-    room = [device_room_mib(slot) for slot in slots]
+    room = [slot.room_mib for slot in slots]
     items: list[tuple[int, int, Candidate, list[str]]] = []
     for candidate, copies, agents in groups:
-        for part in _split(candidate, copies, agents):
-            load = candidate.fixed_mib + sum(candidate.agent_mib[agent] for agent in part)
+        parts = _split(candidate, copies, agents)
+        if more_copies:
+            most = max((slot.room_mib for slot in slots if slot.device.id == candidate.kind), default=0)
+            parts = _split_to_fit(candidate, agents, most, together)
+        for part in parts:
+            load = candidate.load_mib(part, together)
             items.append((candidate.span, load, candidate, part))
     placed: list[Placement] = []
     known: dict[tuple[str, int], list[tuple[int, ...]]] = {}
@@ -104,7 +125,7 @@ def _first_fit(
 
 
 def pack_exactly(
-    groups: Sequence[tuple[Candidate, int, Sequence[str]]], slots: Sequence[Slot], *, limit_s: float = 2.0
+    groups: Sequence[Group], slots: Sequence[Slot], together: Together, *, limit_s: float = 2.0
 ) -> list[Placement] | None:
     """Decide the placement by an integer program; None where there is none, or the time was up."""
     cp = solver_module()
@@ -120,7 +141,10 @@ def pack_exactly(
             for agent, var in places.items():
                 model.add_implication(var, used)
                 by_agent.setdefault(agent, []).append(var)
-            load = candidate.fixed_mib * used + sum(candidate.agent_mib[a] * var for a, var in places.items())
+            cache = model.new_int_var(0, slots[block[0]].room_mib, f"cache{g}_{b}")
+            for group in together:
+                model.add(cache >= sum(candidate.agent_mib[a] * var for a, var in places.items() if a in group))
+            load = candidate.fixed_mib * used + cache
             for d in block:
                 loads[d].append(load)
             here.append(used)
@@ -129,7 +153,7 @@ def pack_exactly(
     for places in by_agent.values():
         model.add_exactly_one(places)
     for d, parts in loads.items():
-        model.add(sum(parts) <= device_room_mib(slots[d]))
+        model.add(sum(parts) <= slots[d].room_mib)
     solver = new_solver(limit_s)
     if solver.solve(model) not in (cp.OPTIMAL, cp.FEASIBLE):
         return None
@@ -137,8 +161,7 @@ def pack_exactly(
     for candidate, block, used, places in options:
         mine = tuple(sorted(agent for agent, var in places.items() if solver.value(var)))
         if solver.value(used) and mine:
-            load = candidate.fixed_mib + sum(candidate.agent_mib[agent] for agent in mine)
-            placed.append(Placement(candidate, block, mine, load))
+            placed.append(Placement(candidate, block, mine, candidate.load_mib(mine, together)))
     return placed
 
 

@@ -14,6 +14,7 @@ from typing import Any
 from repertory.planning.candidates import Candidate
 from repertory.planning.master import Capacity, score_units
 from repertory.planning.solver import solver_module
+from repertory.planning.together import Together
 
 __all__ = ("Relaxation", "relax")
 
@@ -36,7 +37,11 @@ class Relaxation:
 
 
 def relax(
-    pool: Sequence[Candidate], importance: Mapping[str, float], capacity: Mapping[str, Capacity], min_instances: int = 1
+    pool: Sequence[Candidate],
+    importance: Mapping[str, float],
+    capacity: Mapping[str, Capacity],
+    together: Together,
+    min_instances: int = 1,
 ) -> Relaxation:
     """Solve the relaxation."""
     solver_module()  # says what to install when OR-Tools is not there
@@ -64,8 +69,14 @@ def relax(
         for parts in (2, 3, 4):
             if candidate.fixed_mib * parts > cap.largest_mib:
                 large[candidate.kind, parts].SetCoefficient(use, candidate.span)
+        cache = solver.NumVar(0, no_limit, "")
+        total[candidate.kind].SetCoefficient(cache, candidate.span)
         room = solver.Constraint(-no_limit, 0)
         room.SetCoefficient(use, candidate.fixed_mib - cap.largest_mib)
+        room.SetCoefficient(cache, 1)
+        caches = [solver.Constraint(-no_limit, 0) for _ in together]
+        for row in caches:
+            row.SetCoefficient(cache, -1)
         waste = solver.Constraint(-no_limit, 0)
         waste.SetCoefficient(use, 1)
         for agent in candidate.scores:
@@ -75,9 +86,10 @@ def relax(
             served.SetCoefficient(place, 1)
             served.SetCoefficient(use, -1)
             once[agent].SetCoefficient(place, 1)
-            room.SetCoefficient(place, candidate.agent_mib[agent])
             waste.SetCoefficient(place, -1)
-            total[candidate.kind].SetCoefficient(place, candidate.span * candidate.agent_mib[agent])
+            for row, group in zip(caches, together, strict=True):
+                if agent in group:
+                    row.SetCoefficient(place, candidate.agent_mib[agent])
             goal.SetCoefficient(place, score_units(candidate, agent, importance[agent]))
     if solver.Solve() != linear.Solver.OPTIMAL:
         return Relaxation(None, {})

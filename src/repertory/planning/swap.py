@@ -7,6 +7,7 @@ less memory, with a limit on the seconds that a turn spends waking.
 
 import time
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 from repertory.catalog.profiles import DeviceProfile
@@ -14,29 +15,14 @@ from repertory.planning.candidates import Candidate, prune
 from repertory.planning.casting import Casting
 from repertory.planning.master import SCORE_SCALE, score_units
 from repertory.planning.needs import AgentNeeds, AgentWork
-from repertory.planning.packing import Placement, blocks_of, device_room_mib
+from repertory.planning.packing import Placement, blocks_of
 from repertory.planning.solver import new_solver, solver_module
+from repertory.planning.together import together_sets
 from repertory.planning.turn_time import wake_seconds
 
-__all__ = ("cast_with_swaps", "waves")
+__all__ = ("cast_with_swaps",)
 
 _PER_AGENT = 6
-
-
-def waves(agents: Sequence[str], work: Mapping[str, AgentWork]) -> dict[str, int]:
-    """The earliest step of each agent: agents of one step may run at the same time."""
-    step: dict[str, int] = {}
-
-    def of(name: str, seen: tuple[str, ...] = ()) -> int:
-        if name in seen:
-            msg = f"{name} waits for itself"
-            raise ValueError(msg)
-        if name not in step:
-            before = [other for other in work.get(name, AgentWork()).after if other in agents]
-            step[name] = 1 + max((of(other, (*seen, name)) for other in before), default=-1)
-        return step[name]
-
-    return {name: of(name) for name in agents}
 
 
 def cast_with_swaps(
@@ -53,10 +39,10 @@ def cast_with_swaps(
     began = time.monotonic()
     pool = _best_few(prune(found, list(agents)), list(agents))
     slots = profile.slots
-    steps = waves(list(agents), work)
+    together = together_sets(list(agents), work)
     model = cp.CpModel()
     fixed: dict[int, list[Any]] = {d: [] for d in range(len(slots))}
-    sleeping = {d: model.new_int_var(0, device_room_mib(slot), f"sleep{d}") for d, slot in enumerate(slots)}
+    sleeping = {d: model.new_int_var(0, slot.room_mib, f"sleep{d}") for d, slot in enumerate(slots)}
     options: list[tuple[Candidate, tuple[int, ...], bool, Any, dict[str, Any]]] = []
     by_agent: dict[str, list[Any]] = {agent: [] for agent in agents}
     runs: dict[tuple[int, int], list[Any]] = {}
@@ -66,7 +52,10 @@ def cast_with_swaps(
             for resident in (True, False):
                 used = model.new_bool_var(f"u{j}_{b}_{resident}")
                 places = {agent: model.new_bool_var(f"p{j}_{b}_{resident}_{agent}") for agent in candidate.scores}
-                load = candidate.fixed_mib * used + sum(candidate.agent_mib[a] * v for a, v in places.items())
+                cache = model.new_int_var(0, slots[block[0]].room_mib, "")
+                for group in together:
+                    model.add(cache >= sum(candidate.agent_mib[a] * v for a, v in places.items() if a in group))
+                load = candidate.fixed_mib * used + cache
                 for agent, var in places.items():
                     model.add_implication(var, used)
                     by_agent[agent].append(var)
@@ -78,8 +67,8 @@ def cast_with_swaps(
                     else:
                         model.add(load <= sleeping[d])
                 if not resident:
-                    for step in set(steps.values()):
-                        members = [var for agent, var in places.items() if steps[agent] == step]
+                    for step, group in enumerate(together):
+                        members = [var for agent, var in places.items() if agent in group]
                         if members:
                             runs_here = model.new_bool_var(f"r{j}_{b}_{step}")
                             for var in members:
@@ -92,7 +81,7 @@ def cast_with_swaps(
             return Casting("infeasible", (), 0.0, 0.0, time.monotonic() - began, swaps=True)
         model.add_exactly_one(variables)
     for d, parts in fixed.items():
-        model.add(sum(parts) + sleeping[d] <= device_room_mib(slots[d]))
+        model.add(sum(parts) + sleeping[d] <= slots[d].room_mib)
     for variables in runs.values():
         model.add_at_most_one(variables)
     wake = [
@@ -135,6 +124,7 @@ def cast_with_swaps(
         return Casting("unknown", (), 0.0, 1.0, time.monotonic() - began, swaps=True)
     gap = max(0.0, (best[1] - best[0]) / best[1]) if best[1] else 0.0
     status = "optimal" if proven else "feasible"
+    placed = tuple(replace(item, load_mib=item.candidate.load_mib(item.agents, together)) for item in placed)
     return Casting(status, placed, best[0] / SCORE_SCALE, gap, time.monotonic() - began, swaps=True)
 
 
@@ -159,6 +149,5 @@ def _placements(
     for candidate, block, resident, used, places in options:
         mine = tuple(sorted(agent for agent, var in places.items() if solver.value(var)))
         if solver.value(used) and mine:
-            load = candidate.fixed_mib + sum(candidate.agent_mib[agent] for agent in mine)
-            placed.append(Placement(candidate, block, mine, load, resident))
+            placed.append(Placement(candidate, block, mine, 0, resident))
     return tuple(placed)

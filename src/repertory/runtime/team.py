@@ -10,6 +10,8 @@ from typing import Annotated, Any, Literal
 
 from pydantic import AliasChoices, BaseModel, ConfigDict, Field
 
+from repertory.planning.needs import AgentNeeds
+
 __all__ = ("Agent", "OnMissing", "Read", "ReadMode", "Replies", "Section", "Team")
 
 Name = Annotated[str, Field(pattern=r"^[a-z][a-z0-9_]{0,39}$")]
@@ -81,6 +83,8 @@ class Agent(_Part):
     temperature: float = Field(default=0.2, ge=0, le=2)
     thinking: bool = False
     harness: Literal["native"] = "native"
+    needs: AgentNeeds | None = None
+    """What the agent needs of a model; `repertory plan` casts it by that."""
 
 
 class Replies(_Part):

@@ -1,18 +1,17 @@
 """One user message carried through the whole team."""
 
 import asyncio
-import dataclasses
 import time
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
 from repertory.clock import Clock, system_clock
-from repertory.engines.protocol import Engine
-from repertory.errors import ContextBudgetError, EngineError, RepertoryError
+from repertory.errors import EngineError, RepertoryError
 from repertory.runtime.agent_call import AgentCall
 from repertory.runtime.cast import Cast
 from repertory.runtime.context import SharedContext
+from repertory.runtime.context_fit import fit_history
 from repertory.runtime.events import (
     ContextCut,
     NoticeShown,
@@ -28,6 +27,7 @@ from repertory.runtime.fan_out import InstanceFanOut
 from repertory.runtime.recorder import EventSink, Recorder
 from repertory.runtime.rules import TeamRules, Written
 from repertory.runtime.schedule import Schedule, derive_schedule
+from repertory.runtime.section_types import require_typed
 from repertory.runtime.team import Team
 from repertory.runtime.team_checks import require_team
 from repertory.runtime.turn_result import TurnResult, build_result
@@ -37,9 +37,6 @@ from repertory.storage.records import SectionVersion
 from repertory.storage.store import Store
 
 __all__ = ("TurnRunner",)
-
-_PRIVATE_RESERVE = 900
-"""Tokens of the context that are kept free of shared prefix for what one agent alone is shown."""
 
 Status = Literal["complete", "partial", "failed"]
 
@@ -216,24 +213,15 @@ class _RunningTurn:
     async def _shared_context(self, order: Sequence[str]) -> SharedContext:
         """The shared context, with as much of the history as fits every instance."""
         state = self.state
-        shared = SharedContext(
+        whole = SharedContext(
             preamble=self.team.preamble, memory=state.session.memory, history=state.history, message=state.message
         )
-        for instance, agents in self.runner.cast.groups(order):
-            engine = instance.engine
-            longest = max(self.team.agents[name].max_output_tokens for name in agents)
-            budget = engine.context_tokens - longest - _PRIVATE_RESERVE
-            whole = tokens = await engine.count_tokens(shared.messages())
-            while tokens > budget:
-                shorter = shared.without_oldest()
-                if shorter is None:
-                    raise await self._too_long(engine, shared, tokens, budget)
-                shared, tokens = shorter, await engine.count_tokens(shorter.messages())
-            if tokens < whole:
-                self.recorder.emit(ContextCut, agent="all", part="history", tokens=whole - tokens)
-            self.shared_tokens[instance.name] = tokens
-            self.shared_new += self._gained(instance.name, tokens)
-        return shared
+        fitted = await fit_history(whole, self.team, self.runner.cast, order)
+        if fitted.cut_tokens:
+            self.recorder.emit(ContextCut, agent="all", part="history", tokens=fitted.cut_tokens)
+        self.shared_tokens = dict(fitted.tokens)
+        self.shared_new = sum(self._gained(instance, tokens) for instance, tokens in fitted.tokens.items())
+        return fitted.context
 
     def _gained(self, instance: str, tokens: int) -> int:
         """How many tokens of the shared prefix this session's earlier turns have not yet computed here."""
@@ -242,13 +230,6 @@ class _RunningTurn:
         known = self.runner.shared_tokens.get(key, 0)
         self.runner.shared_tokens[key] = tokens
         return tokens - known if tokens > known else tokens
-
-    async def _too_long(self, engine: Engine, shared: SharedContext, tokens: int, budget: int) -> ContextBudgetError:
-        blank = dataclasses.replace(shared, message=dataclasses.replace(shared.message, text="."))
-        rest = await engine.count_tokens(blank.messages())
-        message = f"the message is too long: it takes {tokens - rest} tokens, and {max(budget - rest, 0)} are free"
-        hint = f"of the context's {engine.context_tokens} tokens preamble and memory take {rest}; shorten the message"
-        return ContextBudgetError(message, hint=hint)
 
     async def _commit(self, agent: str, written: Written) -> None:
         version = await asyncio.to_thread(self._commit_now, agent, written)
@@ -262,8 +243,10 @@ class _RunningTurn:
     def _commit_now(self, agent: str, written: Written) -> SectionVersion:
         state, store = self.state, self.runner.store
         board = store.blackboard(self.team.name, state.session.user)
+        section = self.team.agents[agent].writes
+        require_typed(self.team, section, written.value)
         result = board.commit_agent_result(
-            self.team.agents[agent].writes,
+            section,
             written.value,
             turn=state.turn,
             agent=agent,
@@ -311,6 +294,7 @@ class _RunningTurn:
         for name, value in derived.items():
             latest = state.sections.get(name)
             if latest is None or latest.value != value:
+                require_typed(self.team, name, value)
                 state.wrote(board.write(name, value, turn=state.turn, agent="code", at=state.now))
         if words:
             store.messages.append_message(state.session, "team", words, state.turn, state.now)

@@ -3,14 +3,13 @@
 from collections.abc import Callable, Mapping, Sequence
 from typing import cast
 
+from repertory.testing.scripted_engine import Reply
 from repertory.testing.scripted_request import ScriptedRequest
 
 __all__ = ("obliging", "smallest_value")
 
-Json = object
 
-
-def smallest_value(schema: Mapping[str, object]) -> Json:
+def smallest_value(schema: Mapping[str, object]) -> object:
     """A small value that is valid for a compiled schema (no `$ref`): first choices, least numbers, shortest strings."""
     if "const" in schema:
         return schema["const"]
@@ -39,11 +38,11 @@ def smallest_value(schema: Mapping[str, object]) -> Json:
             return None
 
 
-def obliging(text: str) -> Callable[[ScriptedRequest], object]:
+def obliging(text: str) -> Callable[[ScriptedRequest], Reply]:
     """A reply for `ScriptedEngine`: what the request's schema asks for, else the text."""
 
-    def reply(request: ScriptedRequest) -> object:
+    def reply(request: ScriptedRequest) -> Reply:
         schema = request.json_schema
-        return text if schema is None else smallest_value(schema)
+        return text if schema is None else cast("dict[str, object]", smallest_value(schema))
 
     return reply

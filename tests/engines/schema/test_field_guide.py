@@ -69,3 +69,13 @@ def test_a_model_becomes_a_clean_bounded_schema() -> None:
     }
     assert schema["properties"]["note"] == {"anyOf": [{"type": "string", "maxLength": 120}, {"type": "null"}]}
     assert schema["required"] == ["stated_goal", "revealed_priority", "pattern", "evidence", "prediction"]
+
+
+def test_fixed_positions_are_told_in_order() -> None:
+    pair = {"type": "array", "prefixItems": [{"enum": ["x", "y"]}, {"type": "integer"}], "items": False, "minItems": 2}
+    assert field_guide({"type": "object", "properties": {"a": pair}}) == "a: list of 2: x | y; whole number"
+
+
+def test_alternatives_of_the_whole_answer_are_told_one_after_the_other() -> None:
+    variants = [{"properties": {name: {"type": "boolean"}}, "required": [name]} for name in ("a", "b")]
+    assert field_guide({"type": "object", "anyOf": variants}) == "a: true | false\nor:\nb: true | false"

@@ -13,12 +13,13 @@ from repertory.engines.schema import check_pattern
     [
         (r"^m\d{1,6}$", "^m[0-9]{1,6}$", 7),
         (r"^\d{4}-\d{2}-\d{2}$", "^[0-9]{4}-[0-9]{2}-[0-9]{2}$", 10),
-        (r"^[a-z][a-z0-9_]{0,39}$", "^[a-z][a-z0-9_]{0,39}$", 40),
+        (r"^[a-z][a-z0-9_]{0,39}$", "^[a-z][0-9_a-z]{0,39}$", 40),
         (r"^(?:yes|no)$", "^(yes|no)$", 3),
         (r"^[a-z]+(-[a-z]+)*$", "^[a-z]+(-[a-z]+)*$", None),
         (r"^\$\d+\.\d{2}$", r"^\$[0-9]+\.[0-9]{2}$", None),
-        (r"^[\w-]{3}$", r"^[A-Za-z0-9_\-]{3}$", 3),
+        (r"^[\w-]{3}$", r"^[0-9A-Z_a-z-]{3}$", 3),
         (r"^a?b?$", "^a?b?$", 2),
+        (r"^\/[\^\-][\]x\.\[]$", r"^/[-^][.\[\]x]$", 3),
     ],
 )
 def test_plain_anchored_patterns_may_be_sent(pattern: str, grammar: str, longest: int | None) -> None:

@@ -136,8 +136,7 @@ def test_every_move_that_can_be_blocked_can_be_recognised_and_replaced() -> None
     ("text", "moves"),
     [
         (
-            "Last year I announced a 30-day challenge to the whole department. I fell behind on day 6, people joked about it, "
-            "and I called in sick for a week and stopped everything for two months.",
+            "Last year I announced a 30-day challenge to the whole department. I fell behind on day 6, people joked about it, and I called in sick for a week and stopped everything for two months.",
             {Move.PUBLIC_COMMITMENT, Move.STREAK_PRESSURE},
         ),
         ("Anunciei para toda a equipe e fiquei para trás, riram de mim.", {Move.PUBLIC_COMMITMENT}),

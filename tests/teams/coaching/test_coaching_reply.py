@@ -1,4 +1,3 @@
-
 import pytest
 
 from repertory.teams.coaching.leaks import find_leaks

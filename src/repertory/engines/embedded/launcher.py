@@ -166,11 +166,11 @@ class EmbeddedEngine:
                     )
                     await _first_answer(running)
             except TimeoutError:
-                await _stop(process)
+                await _stop(process, loading=True)
                 message = f"the engine did not answer within {start_timeout_s:.0f} s"
                 raise EngineTimeoutError(message, where=str(log_path)) from None
             except BaseException:
-                await _stop(process)
+                await _stop(process, loading=True)
                 raise
             say(f"{config.model_name} is ready")
             try:
@@ -229,12 +229,15 @@ async def _first_answer(running: RunningEngine) -> None:
             raise EngineUnavailableError(message, where=str(running.log_path))
 
 
-async def _stop(process: anyio.abc.Process) -> None:
-    """End of input, then SIGTERM, then SIGKILL; also when the task is being cancelled."""
+async def _stop(process: anyio.abc.Process, *, loading: bool = False) -> None:
+    """End of input, then SIGTERM, then SIGKILL; also when the task is being cancelled.
+
+    While a model loads nobody reads the input, and there is nothing to tidy up yet: then SIGTERM comes first.
+    """
     with anyio.CancelScope(shield=True):
         if process.stdin is not None:
             await process.stdin.aclose()
-        for end in (None, process.terminate, process.kill):
+        for end in (process.terminate, process.kill) if loading else (None, process.terminate, process.kill):
             if process.returncode is not None:
                 break
             if end is not None:

@@ -188,9 +188,7 @@ class Pull:
             _, partial = self._link(path, sha256, report)
             after = partial.stat()
             # A hard link to the very bytes that were just hashed need not be hashed again.
-            same = (after.st_ino, after.st_size, after.st_mtime_ns) == (
-                before.st_ino, before.st_size, before.st_mtime_ns,
-            )  # fmt: skip
+            same = after.st_ino == before.st_ino and after.st_mtime_ns == before.st_mtime_ns
             return self._finish(wanted, partial, source, report, hashed=sha256 if same else None)
 
     def _refuse_taken(self, name: str, sha256: str) -> None:

@@ -48,6 +48,12 @@ def _kind(node: JsonSchema) -> tuple[str, list[JsonSchema]]:
     kind = str(node["type"])
     if kind == "object":
         return "object with", [node]
+    if kind == "array" and "prefixItems" in node:
+        parts = [_kind(item) for item in cast("list[JsonSchema]", node["prefixItems"])]
+        count = _range(node.get("minItems", 0), node["maxItems"])
+        return f"list of {count}: {'; '.join(words for words, _ in parts)}", [
+            one for _, nested in parts for one in nested
+        ]
     if kind == "array":
         words, nested = _kind(cast("JsonSchema", node["items"]))
         count = _range(node.get("minItems", 0), node["maxItems"])

@@ -248,6 +248,8 @@ class Normaliser:
         if least > int(most):
             return self._fail(pointer, f"`minItems` {least} is more than `maxItems` {most}", "mend one of them")
         form: JsonSchema = {"type": "array", "items": _any_of(kinds), "maxItems": int(most)}
+        if prefix:
+            form["prefixItems"] = kinds[: len(prefix)]
         if least:
             form["minItems"] = least
         return form | {key: node[key] for key in ("uniqueItems",) if node.get(key)}
