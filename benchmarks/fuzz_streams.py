@@ -26,7 +26,8 @@ WORDS = [
     '{"choices":[{"index":0,"delta":{"content":"a"}}]}', '{"choices":[{"delta":{"reasoning":"<think>"}}]}',
     '{"choices":[{"delta":{},"finish_reason":"stop"}]}', '{"choices":null}', '{"error":{"message":"x"}}', "{", "}", "[",
     "]", '{"choices":[],"usage":{"prompt_tokens":3,"completion_tokens":2}}', '"choices"', "null", "1e999", "<think>",
-    "</think>", '{"choices":[{"delta":{"tool_calls":[{"index":0,"function":{"name":"f","arguments":"{"}}]}}]}', "\0", "\x85",
+    "</think>", '{"choices":[{"delta":{"tool_calls":[{"index":0,"function":{"name":"f","arguments":"{"}}]}}]}',
+    "\0", "\x85",
 ]  # fmt: skip
 REQUEST = GenerateRequest([ChatMessage("user", "x")], 64)
 

@@ -127,9 +127,8 @@ def show(result: dict[str, Any]) -> None:
     print(f"{'case':<12}" + "".join(f"{column.replace('_', ' '):>24}" for column in columns))
     for name, row in [*result["cases"].items(), ("all", result["total"])]:
         print(f"{name:<12}" + "".join(f"{row[column]:>24}" for column in columns))
-    print(
-        f"failures: {result['total']['failures']}; first tries that failed: {result['total']['first_tries_that_failed']}"
-    )
+    total = result["total"]
+    print(f"failures: {total['failures']}; first tries that failed: {total['first_tries_that_failed']}")
 
 
 def main() -> None:

@@ -18,7 +18,7 @@ from repertory.planning import speed
 BOUNDS = {
     "bandwidth": (0.5, 0.95), "expert_bandwidth": (0.2, 0.9), "cache_bandwidth": (0.3, 0.9), "layer_s": (5e-6, 100e-6),
     "step_s": (1e-5, 3e-3), "compute": (0.1, 0.95), "scaling": (0.4, 1.0), "expert_compute": (0.08, 1.0),
-    "attention_compute": (0.08, 1.0),
+    "attention_compute": (0.08, 1.0), "ceiling": (600.0, 8000.0),
 }  # fmt: skip
 
 

@@ -125,7 +125,7 @@ def _reading(row: dict[str, Any], choice: Any, extra: dict[str, Any]) -> MemoryR
     total = number(printed.get("total_gpu_memory")) or extra.get("gib") or _DEVICE_GIB.get(row["id"])
     if total is None and (shown := re.search(r"(\d+\.\d+)GiB x", str(printed.get("total_x_util", "")))):
         total = float(shown[1])
-    if total is None and exact and "device" in gpu or exact and "GPU (" in gpu:
+    if (total is None and exact and "device" in gpu) or (exact and "GPU (" in gpu):
         total = float(exact[1])
     weights = number(printed.get("weights") or printed.get("weights_per_gpu"))
     pool = number(printed.get("available_kv_cache") or printed.get("kv_cache_size") or printed.get("kv_reserved"))

@@ -24,7 +24,16 @@ _MODELS = {
     "LLaMA 3 8B": "meta-llama/Meta-Llama-3-8B-Instruct",
     "LLaMA 3 70B": "meta-llama/Meta-Llama-3-70B-Instruct",
 }
-_WEAK = ("unverified", "secondary", "vendor", "weak", "anomalous", "synthesized", "tool estimated", "not in the excerpt")
+_WEAK = (
+    "unverified",
+    "secondary",
+    "vendor",
+    "weak",
+    "anomalous",
+    "synthesized",
+    "tool estimated",
+    "not in the excerpt",
+)
 
 
 @dataclass(frozen=True)
@@ -85,7 +94,9 @@ def _row(row: dict[str, Any], catalog: Catalog) -> list[SpeedReading]:
         raise ValueError(msg)
     engine = "llama.cpp" if any(x in engine_text for x in ("llama", "ollama")) else "vllm"
     words = f"{row.get('quant')} {row.get('conditions')} {row.get('note')}"
-    if re.search(r"MTP|DFlash|spec True|spec decode|n-cpu-moe|RTX 2080|DeepSeek-V4", f"{words} {row['model']} {engine_text}"):
+    if re.search(
+        r"MTP|DFlash|spec True|spec decode|n-cpu-moe|RTX 2080|DeepSeek-V4", f"{words} {row['model']} {engine_text}"
+    ):
         raise ValueError("speculative decoding or expert offload, or a model that is not in the catalog")
     if row["gpu_count"] is None or "not named" in str(row["gpu"]):
         raise ValueError("the number of devices or their name is not stated")
@@ -99,7 +110,7 @@ def _row(row: dict[str, Any], catalog: Catalog) -> list[SpeedReading]:
         raise ValueError("two replicas")
     instance = instance_of(
         choice, engine, tensor_parallel=count, eager="enforce-eager" in words and "drops" not in words,
-        kv_dtype="fp8" if re.search(r"fp8 kv", words, re.I) else "q8_0" if re.search("kv q8_0|q8_0 kv", words, re.I) else "auto",
+        kv_dtype="fp8" if re.search(r"fp8 kv", words, re.IGNORECASE) else "q8_0" if re.search("kv q8_0|q8_0 kv", words, re.IGNORECASE) else "auto",
     )  # fmt: skip
     weak = any(word in words.lower() for word in _WEAK)
     context = row.get("context")
@@ -113,7 +124,11 @@ def _row(row: dict[str, Any], catalog: Catalog) -> list[SpeedReading]:
         many = int(max(1, min(256, pool / (int(load[1]) + int(load[2])))))
         label = f"{row['model']} on {row['gpu']}, {row['context']}"
         value = float(row["metrics"]["baseline_total_tok_s"])
-        return [SpeedReading(row["id"], "saturated", instance, device, count, int(load[2]), int(load[1]), many, value, False, label)]
+        return [
+            SpeedReading(
+                row["id"], "saturated", instance, device, count, int(load[2]), int(load[1]), many, value, False, label
+            )
+        ]
     if batch is None:
         raise ValueError("the load is not stated as a number of requests")
     base = {"case": row["id"], "instance": instance, "device": device, "devices": count, "weak": weak}
@@ -123,7 +138,9 @@ def _row(row: dict[str, Any], catalog: Catalog) -> list[SpeedReading]:
     def add(kind: str, value: Any, ctx: float, prompt_tokens: int, b: int) -> None:
         number = _number(value)
         if number:
-            out.append(SpeedReading(kind=kind, context=int(ctx), prompt=prompt_tokens, batch=b, measured=number, **base))
+            out.append(
+                SpeedReading(kind=kind, context=int(ctx), prompt=prompt_tokens, batch=b, measured=number, **base)
+            )
 
     for key, value in row["metrics"].items():
         if value is None:

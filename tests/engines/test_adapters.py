@@ -52,6 +52,13 @@ async def test_llamacpp_pins_the_slot_and_keeps_the_prompt(start: Start) -> None
     assert fields["chat_template_kwargs"] == {"enable_thinking": False}
 
 
+@pytest.mark.parametrize("thinking", [None, True, False])
+async def test_c7_llamacpp_does_not_think_under_a_grammar(start: Start, thinking: bool | None) -> None:
+    request = GenerateRequest(MESSAGES, 50, json_schema=SCHEMA, thinking=thinking)
+    fields = await sent(start, EngineKind.LLAMACPP, request)
+    assert fields["chat_template_kwargs"] == {"enable_thinking": False}
+
+
 async def test_vllm_gets_the_priority(start: Start) -> None:
     fields = await sent(
         start, EngineKind.VLLM, GenerateRequest(MESSAGES, 50, priority=3, request_id="r", thinking=True)

@@ -151,6 +151,7 @@ async def test_the_probe_confirms_the_profile(engine: LlamaCppEngine) -> None:
     found = {check.name: check.status for check in result.checks}
     assert found == {
         "answers": "yes",
+        "direct connection": "yes",
         "schema enforced": "yes",
         "counts tokens": "yes",
         "reports cached tokens": "yes",

@@ -5,7 +5,7 @@ import pytest
 from repertory.engines.openai_compatible import OpenAIEngine
 from repertory.engines.probe import ProbeResult, probe_engine
 from repertory.engines.profile import EngineKind, FanOut
-from repertory.testing import Answer, Reply, ScriptedEngine, ScriptedRequest, failing, silent
+from repertory.testing import Answer, Reply, Script, ScriptedEngine, ScriptedRequest, Send, failing, silent
 
 Start = Callable[[ScriptedEngine], Awaitable[OpenAIEngine]]
 
@@ -30,6 +30,7 @@ async def test_llamacpp_proves_its_profile(start: Start) -> None:
     result = await probe_engine(engine)
     assert status(result) == {
         "answers": "yes",
+        "direct connection": "yes",
         "schema enforced": "yes",
         "counts tokens": "yes",
         "reports cached tokens": "yes",
@@ -82,6 +83,26 @@ async def test_a_thinking_model(start: Start, obeys: bool, detail: str) -> None:
     assert check.status == "yes"
     assert detail in check.detail
     assert result.profile.thinking_switch is obeys
+
+
+@pytest.mark.parametrize(("text", "opens"), [("<think>hm</think>\n42", False), ("hm\n</think>\n\n42", True)])
+async def test_c6_thinking_that_leaks_into_the_answer(start: Start, text: str, opens: bool) -> None:
+    def reply(request: ScriptedRequest) -> Reply:
+        return example(request.json_schema) if request.json_schema else text
+
+    result = await probe_engine(await start(ScriptedEngine(reply, kind=EngineKind.VLLM)))
+    check = next(check for check in result.checks if check.name == "thinking")
+    assert "reasoning parser" in check.detail
+    assert result.profile.opens_thinking is opens
+
+
+@pytest.mark.parametrize("header", [("Via", "1.1 somewhere"), ("Server", "nginx/1.29")])
+async def test_g13_a_proxy_in_between_is_seen(start: Start, header: tuple[str, str]) -> None:
+    body = b'{"data":[{"id":"scripted","owned_by":"vllm"}]}'
+    models = Script([Send(body)], content_type="application/json", headers=dict([header]))
+    scripted = ScriptedEngine(obedient, kind=EngineKind.VLLM, routes={"/v1/models": models})
+    result = await probe_engine(await start(scripted))
+    assert status(result)["direct connection"] == "no"
 
 
 async def test_slots_that_can_not_be_copied(start: Start) -> None:

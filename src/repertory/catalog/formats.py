@@ -75,6 +75,7 @@ _ALL = (
     _gguf("bf16", 16.0, None, 16.0, loss=0.0),
     _gguf("q8_0", 8.5, None, 8.5, loss=0.001),
     _gguf("q6_k", 6.5625, None, 6.5625, loss=0.003),
+    _gguf("q6_k_l", 6.5625, None, 8.5, loss=0.003),
     _gguf("q5_k_m", 5.5, 6.5625, 6.5625, loss=0.007),
     _gguf("q4_k_m", 4.5, 6.5625, 6.5625, loss=0.015),
     _gguf("ud-q4_k_m", 4.6, 6.5625, 6.5625, loss=0.013),
@@ -99,7 +100,7 @@ _ALIASES = {
     "w8a8": "int8", "w8a16": "gptq-int8", "f16": "bf16", "fp16": "bf16", "float16": "bf16", "bfloat16": "bf16",
     "16bit": "bf16", "bnb": "bnb-nf4", "bitsandbytes": "bnb-nf4", "bnb-4bit": "bnb-nf4", "nf4": "bnb-nf4",
     "fp8-block": "fp8", "fp8-dynamic": "fp8", "fp4": "nvfp4", "q4": "gguf-q4_k_m", "q4_k": "gguf-q4_k_m",
-    "q8": "gguf-q8_0", "q6": "gguf-q6_k", "q6_k_l": "gguf-q6_k", "q5": "gguf-q5_k_m", "mxfp4_moe": "gguf-mxfp4_moe",
+    "q8": "gguf-q8_0", "q6": "gguf-q6_k", "q5": "gguf-q5_k_m", "mxfp4_moe": "gguf-mxfp4_moe",
 }  # fmt: skip
 
 

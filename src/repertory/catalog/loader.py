@@ -105,9 +105,11 @@ class Catalog:
         model, row, spec = self._resolve(text)
         if checkpoint is not None:
             return self._checkpoint(model, checkpoint)
-        if row is not None and row.repo.lower() != model.id.lower() and sum(
-            other.repo == row.repo for other in model.checkpoints
-        ) == 1:
+        if (
+            row is not None
+            and row.repo.lower() != model.id.lower()
+            and sum(other.repo == row.repo for other in model.checkpoints) == 1
+        ):
             return Choice(model, FORMATS[row.format], row)
         if spec is not None:
             return self._by_format(model, spec)

@@ -14,6 +14,7 @@ __all__ = ("architecture_from_config", "choice_from_config", "format_from_config
 
 _MAX_BYTES = 8_000_000
 Config = dict[str, Any]
+Kind = Literal["full", "sliding", "mla", "linear"]
 
 
 def choice_from_config(path: Path) -> Choice:
@@ -26,14 +27,13 @@ def choice_from_config(path: Path) -> Choice:
     try:
         if file.stat().st_size > _MAX_BYTES:
             raise UsageError("This is too large for a config.json.", where=str(file))
-        config = json.loads(file.read_text("utf-8"))
+        config: Any = json.loads(file.read_text("utf-8"))
     except OSError as error:
-        raise UsageError("The model's config.json can not be read.", where=str(file), hint=str(error.strerror)) from error
+        reason = str(error.strerror)
+        raise UsageError("The model's config.json can not be read.", where=str(file), hint=reason) from error
     except ValueError as error:
         raise UsageError("This is not JSON.", where=str(file)) from error
-    if not isinstance(config, dict):
-        raise UsageError("A config.json is an object.", where=str(file))
-    settings: Config = config  # pyright: ignore[reportUnknownVariableType] - JSON
+    settings = _object(config, file)
     arch = architecture_from_config(settings, where=str(file))
     spec = format_from_config(settings)
     text: Config = settings.get("text_config") or settings
@@ -59,19 +59,31 @@ def choice_from_config(path: Path) -> Choice:
     return Choice(model, spec, checkpoint)
 
 
+def _object(value: Any, file: Path) -> Config:
+    if not _is(value, dict):
+        raise UsageError("A config.json is an object.", where=str(file))
+    return value
+
+
+def _is(value: object, kind: type) -> bool:
+    """`isinstance` that leaves the untyped value as it is for the type checker."""
+    return isinstance(value, kind)
+
+
 def format_from_config(config: Config) -> CheckpointFormat:
     """The checkpoint's format by its `quantization_config`."""
-    quant: Config = config.get("quantization_config") or (config.get("text_config") or {}).get("quantization_config") or {}
+    text: Config = config.get("text_config") or {}
+    quant: Config = config.get("quantization_config") or text.get("quantization_config") or {}
     method = str(quant.get("quant_method", "")).lower()
     bits = quant.get("bits") or quant.get("w_bit") or 4
     if method in ("awq", "gptq", "auto-round", "auto_round"):
         family = "awq" if method == "awq" else "gptq"
         return FORMATS[f"{family}-int{8 if bits == 8 else 4}"]
     if method == "compressed-tensors":
-        text = json.dumps(quant)
-        if '"float"' in text:
-            return FORMATS["nvfp4" if '"num_bits": 4' in text else "fp8"]
-        return FORMATS["w4a16" if '"num_bits": 4' in text else "int8"]
+        written = json.dumps(quant)
+        if '"float"' in written:
+            return FORMATS["nvfp4" if '"num_bits": 4' in written else "fp8"]
+        return FORMATS["w4a16" if '"num_bits": 4' in written else "int8"]
     if method == "modelopt":
         return FORMATS["nvfp4" if "FP4" in str(quant.get("quant_algo", "")) else "fp8"]
     simple = {"fp8": "fp8", "fbgemm_fp8": "fp8", "mxfp4": "mxfp4", "bitsandbytes": "bnb-nf4"}
@@ -148,14 +160,14 @@ def architecture_from_config(config: Config, *, where: str) -> Architecture:
     return Architecture.model_validate(facts)
 
 
-def _kinds(text: Config, layers: int) -> list[Literal["full", "sliding", "mla", "linear"]]:
+def _kinds(text: Config, layers: int) -> list[Kind]:
     """The attention kind of each layer."""
     if text.get("kv_lora_rank"):
         return ["mla"] * layers
-    types = text.get("layer_types")
-    if isinstance(types, list) and len(types) == layers:  # pyright: ignore[reportUnknownArgumentType] - JSON
-        names = {"sliding_attention": "sliding", "linear_attention": "linear"}
-        return [names.get(str(kind), "full") for kind in types]  # pyright: ignore[reportReturnType, reportUnknownVariableType]
+    types: Any = text.get("layer_types")
+    if _is(types, list) and len(types) == layers:
+        names: dict[str, Kind] = {"sliding_attention": "sliding", "linear_attention": "linear"}
+        return [names.get(str(kind), "full") for kind in types]
     if text.get("sliding_window") and text.get("sliding_window_pattern"):
         every = int(text["sliding_window_pattern"])
         return ["full" if (i + 1) % every == 0 else "sliding" for i in range(layers)]

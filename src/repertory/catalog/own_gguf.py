@@ -230,7 +230,9 @@ def _architecture(header: GgufFile, path: Path) -> Architecture:
         "head_dim": head_dim,
     }
     window = number("attention.sliding_window")
-    pattern = number("attention.sliding_window_pattern", {"gemma2": 2, "gemma3": 6, "gpt-oss": 2, "cohere2": 4}.get(family, 0))
+    pattern = number(
+        "attention.sliding_window_pattern", {"gemma2": 2, "gemma3": 6, "gpt-oss": 2, "cohere2": 4}.get(family, 0)
+    )
     if window and pattern:
         full = layers // pattern
         facts["attention"] = [{**group, "layers": full}, {**group, "kind": "sliding", "window": window,

@@ -23,13 +23,15 @@ def own_catalog() -> "Catalog":
 
 def read_devices(text: str, catalog: "Catalog") -> "DeviceProfile":
     """The profile that `--devices` names."""
-    from repertory.catalog.profiles import profile_from_yaml, profile_named
+    from repertory.catalog.profiles import profile_named
 
     if text.strip().lower() in ("auto", "detected", "this"):
         from repertory.engines.devices import detected_profile
 
         return detected_profile(catalog)
     if text.endswith((".yaml", ".yml")):
+        from repertory.catalog.profile_file import profile_from_yaml
+
         path = Path(text)
         if not path.is_file():
             raise UsageError("There is no such device file.", where=text)

@@ -55,7 +55,7 @@ async def check_devices(home: Home) -> Sequence[Finding]:
 
     memory_bytes, cores = machine_size()
     choice = choose_default_model(memory_bytes, cores)
-    found = [Finding("cpu", "ok", f"{cores} cores, {memory_bytes / _GIB:.1f} GiB of memory free. {choice.reason}")]
+    found = [Finding("cpu", "ok", f"{cores} cores, {memory_bytes / _GIB:.1f} GiB of memory. {choice.reason}")]
     if shutil.which("nvidia-smi") is None and not os.access("/dev/kfd", os.F_OK):  # the driver's node for AMD GPUs
         found.append(
             Finding("gpu", "warn", "no GPU found", "the embedded engine runs on the CPU; that is slow but works")

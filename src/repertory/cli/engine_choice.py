@@ -1,6 +1,5 @@
 """Which engine a command talks to: an address that the user names, or the embedded one."""
 
-import asyncio
 from collections.abc import AsyncGenerator, Callable
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
@@ -78,7 +77,7 @@ async def open_engine(choice: EngineChoice, *, agents: int, say: Callable[[str],
             await engine.aclose()
         return
 
-    from repertory.cli.model_download import fetch_model
+    from repertory.cli.model_download import fetch_model_async
     from repertory.engines.embedded import EmbeddedEngine, choose_default_model, machine_size
     from repertory.engines.profile import EngineKind
 
@@ -87,7 +86,7 @@ async def open_engine(choice: EngineChoice, *, agents: int, say: Callable[[str],
         default = choose_default_model(*machine_size())
         name = default.model
         say(default.reason)
-    path = await asyncio.to_thread(fetch_model, name)
+    path = await fetch_model_async(name)
     async with EmbeddedEngine.start(
         path, slots=agents, context_tokens=choice.context_tokens, model_name=Path(name).name.removesuffix(".gguf"), progress=say
     ) as running:

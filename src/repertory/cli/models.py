@@ -4,6 +4,7 @@ from typing import Annotated
 
 import typer
 
+from repertory.cli.model_view import show_model
 from repertory.cli.output import JsonOption, emit_json, screen, side
 
 __all__ = ("register",)
@@ -14,9 +15,10 @@ _MB = 1e6
 def register(app: typer.Typer) -> None:
     """Add the group of commands."""
     group = typer.Typer(
-        help="The model files on this machine: list, pull, verify, remove.", no_args_is_help=True, rich_markup_mode=None
+        help="The model files on this machine, and the models of the catalog.", no_args_is_help=True, rich_markup_mode=None
     )
     group.command("list")(_list)
+    group.command("show")(show_model)
     group.command("pull")(_pull)
     group.command("verify")(_verify)
     group.command("remove")(_remove)

@@ -20,7 +20,9 @@ def register(app: typer.Typer) -> None:
 
 
 def _plan(
-    team: Annotated[str, typer.Argument(metavar="TEAM", help="coaching, engineering, or a team file whose agents have needs.")],
+    team: Annotated[
+        str, typer.Argument(metavar="TEAM", help="coaching, engineering, or a team file whose agents have needs.")
+    ],
     devices: Annotated[
         str, typer.Option("--devices", metavar="PROFILE", help="rtx4090, 8xA100-80GB, FILE.yaml, auto: see `devices`.")
     ],
@@ -28,7 +30,9 @@ def _plan(
     explain: Annotated[bool, typer.Option("--explain", help="Say why each agent got its model, and compare.")] = False,
     instances: Annotated[int, typer.Option("--instances", min=1, max=64, help="At least so many instances.")] = 1,
     limit: Annotated[float, typer.Option("--limit", min=0.5, max=3600, help="Seconds for the solver.")] = 60.0,
-    output: Annotated[Path | None, typer.Option("--output", metavar="FILE", help="Also write the plan file for `up`.")] = None,
+    output: Annotated[
+        Path | None, typer.Option("--output", metavar="FILE", help="Also write the plan file for `up`.")
+    ] = None,
     as_json: JsonOption = False,
 ) -> None:
     """Cast a team's agents to models on devices: the best that fits, proven, with its memory, speed and reasons."""
@@ -72,7 +76,9 @@ def _plan(
         try:
             output.write_text(json.dumps(document, ensure_ascii=False, indent=2) + "\n", "utf-8")
         except OSError as error:
-            raise UsageError("The plan file can not be written.", where=str(output), hint=str(error.strerror)) from error
+            raise UsageError(
+                "The plan file can not be written.", where=str(output), hint=str(error.strerror)
+            ) from error
     if as_json:
         emit_json(document)
     else:

@@ -21,7 +21,6 @@ def show_plan(
     out: Console, plan: Plan, hand: Sequence[HandPlan], published: Sequence[PublishedModel], *, explain: bool
 ) -> None:
     """Print a plan, or why there is none."""
-    document = plan.document()
     head = f"{plan.team.name} on {plan.profile.name}: "
     if not plan.feasible:
         out.print(f"{head}no plan", style="bold", markup=False)
@@ -43,19 +42,17 @@ def show_plan(
         out.print()
         out.print(
             f"a turn: first token {turn.first_token_s:.1f} s, first reply {turn.first_reply_s:.1f} s, "
-            f"all {turn.reply_s:.1f} s{swap} (predicted; 0.8 to 1.4 times that)",
+            f"all {turn.reply_s:.1f} s{swap} (predicted; 0.8 to 1.3 times that)",
             markup=False,
         )
     if explain:
         _explain(out, plan, hand, published)
     for note in plan.notes:
         out.print(f"note: {note}", markup=False)
-    instances = document["instances"]
-    if isinstance(instances, list):
-        out.print()
-        out.print("to start it by hand:")
-        for item in instances:  # pyright: ignore[reportUnknownVariableType] - our own JSON
-            out.print("  " + " ".join(item["command"]), markup=False, soft_wrap=True)  # pyright: ignore[reportUnknownArgumentType]
+    out.print()
+    out.print("to start it by hand:")
+    for number, item in enumerate(plan.casting.placements):
+        out.print("  " + " ".join(plan.instance(number, item)["command"]), markup=False, soft_wrap=True)
 
 
 def _agents(plan: Plan) -> Table:
@@ -109,23 +106,21 @@ def _devices(plan: Plan) -> list[Text]:
     return lines
 
 
-def _explain(
-    out: Console, plan: Plan, hand: Sequence[HandPlan], published: Sequence[PublishedModel]
-) -> None:
+def _explain(out: Console, plan: Plan, hand: Sequence[HandPlan], published: Sequence[PublishedModel]) -> None:
     out.print()
-    agents = plan.document()["agents"]
-    if isinstance(agents, dict):
-        for name, row in agents.items():  # pyright: ignore[reportUnknownVariableType] - our own JSON
-            out.print(f"{name}: {row['why']}", markup=False)
-            if row["next_best"]:
-                best = row["next_best"]
-                out.print(
-                    f"   next best: {best['model']} ({best['score']:.1f}, {best['score_change']:+.1f}), "
-                    f"{best['extra_gib']:.1f} GiB more",
-                    markup=False,
-                )
+    for name in plan.casting.by_agent:
+        row = plan.agent(name)
+        out.print(f"{name}: {row['why']}", markup=False)
+        if best := row["next_best"]:
+            out.print(
+                f"   next best: {best['model']} ({best['score']:.1f}, {best['score_change']:+.1f}), "
+                f"{best['extra_gib']:.1f} GiB more",
+                markup=False,
+            )
     if hand:
-        table = Table("plan", "devices", "instances", "GiB", "score", "turn s", "$/1000 turns", box=None, pad_edge=False)
+        table = Table(
+            "plan", "devices", "instances", "GiB", "score", "turn s", "$/1000 turns", box=None, pad_edge=False
+        )
         for row in hand:
             table.add_row(
                 row.name,
@@ -143,8 +138,8 @@ def _explain(
         claimed = sum(row.claimed_gb for row in published)
         out.print()
         out.print(
-            f"the published six-model plan counts {claimed:.0f} GB; its weights at four bits take {total:.0f} GB, so it "
-            f"does not fit:",
+            f"the published six-model plan counts {claimed:.0f} GB; its weights at four bits take {total:.0f} GB, "
+            f"so it does not fit:",
             markup=False,
         )
         for row in published:

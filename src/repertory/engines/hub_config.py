@@ -2,6 +2,9 @@
 
 from pathlib import Path
 
+from huggingface_hub import hf_hub_download  # pyright: ignore[reportUnknownVariableType] - the hub's types
+from huggingface_hub.errors import HfHubHTTPError, HFValidationError
+
 from repertory.errors import ModelStoreError, UsageError
 
 __all__ = ("fetch_config",)
@@ -16,9 +19,6 @@ def fetch_config(repository: str) -> Path:
     """
     if repository.count("/") != 1:
         raise UsageError("A hub model is named organisation/name.", where=repository)
-    from huggingface_hub import hf_hub_download
-    from huggingface_hub.errors import HfHubHTTPError, HFValidationError
-
     try:
         return Path(hf_hub_download(repository, "config.json"))
     except HFValidationError as error:

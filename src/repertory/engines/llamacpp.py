@@ -66,7 +66,7 @@ class LlamaCppEngine(OpenAIEngine):
     def body(self, request: GenerateRequest, messages: Sequence[ChatMessage]) -> dict[str, object]:
         """The JSON that is sent."""
         body = super().body(request, messages)
-        body |= {"cache_prompt": True, "return_progress": True} | _thinking(request.thinking)
+        body |= {"cache_prompt": True, "return_progress": True} | self._thinking(request)
         if request.slot is not None:
             body["id_slot"] = request.slot
         return body
@@ -210,7 +210,7 @@ class LlamaCppEngine(OpenAIEngine):
     async def _render(self, messages: Sequence[ChatMessage], request: GenerateRequest | None = None) -> str:
         body: dict[str, object] = {"messages": wire_messages(messages)}
         if request is not None:
-            body |= _thinking(request.thinking)
+            body |= self._thinking(request)
             body |= {"tools": wire_tools(request.tools)} if request.tools else {}
         reply = await self.client.ask("/apply-template", body)
         prompt = reply.get("prompt")
@@ -233,14 +233,16 @@ class LlamaCppEngine(OpenAIEngine):
             raise EngineRejectedError(message, where=self.client.base_url)
         return prefix
 
+    def _thinking(self, request: GenerateRequest) -> dict[str, object]:
+        thinking = request.thinking
+        if request.json_schema is not None and not self._profile.grammar_after_reasoning:
+            thinking = False  # the grammar holds inside the thinking block too, which then can not be left
+        return {} if thinking is None else {"chat_template_kwargs": {"enable_thinking": thinking}}
+
     def _check_slot(self, slot: int) -> None:
         if not 0 <= slot < self._slots:
             message = f"there is no slot {slot}; the server has {self._slots}"
             raise EngineRejectedError(message, where=self.client.base_url)
-
-
-def _thinking(thinking: bool | None) -> dict[str, object]:
-    return {} if thinking is None else {"chat_template_kwargs": {"enable_thinking": thinking}}
 
 
 def _read_timings(reply: Mapping[str, object]) -> TokenUsage:

@@ -15,7 +15,7 @@ import jsonschema
 from pydantic import BaseModel, ConfigDict
 
 from repertory.engines.deadline import Deadline
-from repertory.engines.failures import failure_code
+from repertory.engines.failures import failure_code, shorten
 from repertory.engines.llamacpp import LlamaCppEngine
 from repertory.engines.openai_compatible import OpenAIEngine
 from repertory.engines.profile import EngineProfile, FanOut
@@ -24,6 +24,7 @@ from repertory.engines.protocol import (
     FinishReason,
     GenerateRequest,
     Generation,
+    GenerationNote,
     ReasoningDelta,
     StreamPart,
     TextDelta,
@@ -36,6 +37,8 @@ __all__ = ("ProbeCheck", "ProbeResult", "probe_engine")
 _FEW_COMPUTED = 32
 """A prompt whose prefix was found computes fewer tokens than this."""
 _SHARED_SENTENCES = 12
+_PROXY_HEADERS = ("via", "cf-ray", "x-served-by", "x-envoy-upstream-service-time", "x-litellm-version")
+_PROXY_SERVERS = ("nginx", "envoy", "traefik", "haproxy", "caddy", "cloudflare", "apache")
 
 
 class ProbeCheck(BaseModel):
@@ -78,6 +81,7 @@ class _Probe:
     async def run(self) -> None:
         tries: list[tuple[str, Callable[[], Awaitable[ProbeCheck]]]] = [
             ("answers", self._answers),
+            ("direct connection", self._direct),
             ("schema enforced", self._schema),
             ("counts tokens", self._counts),
             ("reports cached tokens", self._cached),
@@ -134,6 +138,16 @@ class _Probe:
         if generation.usage.estimated:
             return ProbeCheck(name="answers", status="yes", detail="without telling how many tokens it used")
         return ProbeCheck(name="answers", status="yes")
+
+    async def _direct(self) -> ProbeCheck:
+        """Proxies between us and the engine hold connections open, so that a cancel does not reach it."""
+        headers = (await self.engine.client.get("/v1/models")).headers
+        signs = [name for name in _PROXY_HEADERS if name in headers]
+        server = headers.get("server", "")
+        if signs or any(name in server.lower() for name in _PROXY_SERVERS):
+            detail = f"a proxy is in between ({', '.join(signs) or server}): check that it passes disconnects on"
+            return ProbeCheck(name="direct connection", status="no", detail=shorten(detail))
+        return ProbeCheck(name="direct connection", status="yes")
 
     def _quiet(self) -> bool | None:
         return False if self.engine.profile.thinking_switch else None
@@ -204,7 +218,12 @@ class _Probe:
         return ProbeCheck(name="reports cached tokens", status="yes" if found else "no", detail=detail)
 
     async def _thinking(self) -> ProbeCheck:
-        _, thought = await self._lenient(self._request("What is 17 + 25?", 96))
+        generation, thought = await self._lenient(self._request("What is 17 + 25?", 96))
+        if GenerationNote.LEAKED_THINKING in generation.notes:
+            # Thinking that was closed without having been opened was opened by the template.
+            self.changes["opens_thinking"] = not thought
+            detail = "in tags inside the answer: start the server with its reasoning parser"
+            return ProbeCheck(name="thinking", status="yes", detail=detail)
         if not thought:
             return ProbeCheck(name="thinking", status="no", detail="the model does not think")
         if not self.engine.profile.thinking_switch:

@@ -129,9 +129,7 @@ def candidates(
     kinds: dict[str, list[Slot]] = {}
     for slot in profile.slots:
         kinds.setdefault(_kind(slot), []).append(slot)
-    together = max(
-        sum(agents[name].concurrency for name in group) for group in together_sets(list(agents), work)
-    )
+    together = max(sum(agents[name].concurrency for name in group) for group in together_sets(list(agents), work))
     for model in models:
         if not model.scores:
             continue
@@ -144,9 +142,7 @@ def candidates(
     return found
 
 
-def _scores(
-    model: Model, choice: Choice, agents: Mapping[str, AgentNeeds], table: ScoreTable
-) -> dict[str, AgentScore]:
+def _scores(model: Model, choice: Choice, agents: Mapping[str, AgentNeeds], table: ScoreTable) -> dict[str, AgentScore]:
     scores: dict[str, AgentScore] = {}
     for name, needs in agents.items():
         if needs.tool_calling and not model.serving.tool_parser:
@@ -233,7 +229,7 @@ def _fast_enough(instance: Instance, device: Device, needs: AgentNeeds, work: Ag
 
 def prune(found: Sequence[Candidate], agents: Sequence[str]) -> list[Candidate]:
     """The candidates that no other one makes useless (see the module's rule). Order decides between equals."""
-    import numpy as np
+    import numpy as np  # noqa: PLC0415 - comes with OR-Tools, which only plans need
 
     groups: dict[tuple[str, int], list[Candidate]] = {}
     for candidate in found:

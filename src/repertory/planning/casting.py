@@ -12,7 +12,7 @@ from repertory.planning.packing import Placement, pack, pack_loosely
 from repertory.planning.relaxation import Relaxation, relax
 from repertory.planning.together import Together
 
-__all__ = ("Casting", "capacities", "cast")
+__all__ = ("Casting", "capacities", "cast", "of_these")
 
 _LARGE = 20_000
 """Places (agents times candidates) that are only searched when most of the time is left."""
@@ -81,7 +81,7 @@ def cast(
     """
     began = time.monotonic()
     importance = {name: needs.importance for name, needs in agents.items()}
-    pool = prune(found, list(agents))
+    pool = prune(of_these(found, agents), list(agents))
     capacity = capacities(profile)
     together = (frozenset(agents),) if together is None else tuple(group & agents.keys() for group in together)
     bounds = relax(pool, importance, capacity, together, min_instances)
@@ -133,14 +133,15 @@ class _Search:
     def best(self, cuts: Sequence[Cut], limit_s: float, shrink: float) -> tuple[MasterResult, bool]:
         """The best answer in the time, and whether it is proven.
 
-        The optimum S of a part of the places is a lower bound; all better answers have only places within bound - S,
-        so solving once more with those gives the optimum of the whole.
+        The best score S of a part of the places is a lower bound; all answers that reach it have only places within
+        bound - S, so the three stages are solved with those, and their answer is the best of the whole.
         """
         began = time.monotonic()
         bound = self.bounds.bound or 0.0
         if self.slack is None:
             self.slack = self._first_slack(bound)
         answer = MasterResult("unknown", {}, {})
+        reached = False
         while True:
             left = limit_s - (time.monotonic() - began)
             places = self.bounds.within(self.slack)
@@ -157,6 +158,7 @@ class _Search:
                 places=places,
                 at_least=float(answer.score),
                 min_instances=self.min_instances,
+                scores_only=not reached,
                 progress=self.progress,
                 shrink=shrink,
             )
@@ -166,10 +168,12 @@ class _Search:
             if not found.plays:
                 return (answer, False) if answer.plays else (found, whole)
             answer = found
-            reached = whole or answer.score >= bound - self.slack - 1e-6
             if answer.status != "optimal" or reached:
                 return answer, answer.status == "optimal" and reached
-            self.slack = bound - answer.score + 1.0
+            reached = whole or answer.score >= bound - self.slack - 1e-6
+            if not reached:
+                self.slack = bound - answer.score + 1.0
+                reached = True  # what is left out now can not score as much
 
     def _first_slack(self, bound: float) -> float:
         """The largest of some slacks that leaves only a few places for each agent."""
@@ -180,6 +184,19 @@ class _Search:
                 break
             slack = max(slack, bound * share)
         return slack
+
+
+def of_these(found: Sequence[Candidate], agents: Mapping[str, AgentNeeds]) -> list[Candidate]:
+    """The candidates with only these agents, where they were listed for more."""
+    kept: list[Candidate] = []
+    for candidate in found:
+        scores = {name: score for name, score in candidate.scores.items() if name in agents}
+        if len(scores) == len(candidate.scores):
+            kept.append(candidate)
+        elif scores:
+            needs = {name: candidate.agent_mib[name] for name in scores}
+            kept.append(replace(candidate, scores=scores, agent_mib=needs))
+    return kept
 
 
 def _groups(pool: Sequence[Candidate], answer: MasterResult) -> list[tuple[Candidate, int, list[str]]]:

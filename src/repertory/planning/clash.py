@@ -5,7 +5,7 @@ from collections.abc import Callable, Mapping, Sequence
 from repertory.catalog.profiles import DeviceProfile
 from repertory.catalog.records import Model
 from repertory.planning.candidates import Candidate, candidates, prune
-from repertory.planning.casting import capacities, cast
+from repertory.planning.casting import capacities, cast, of_these
 from repertory.planning.master import solve_master
 from repertory.planning.needs import AgentNeeds, AgentWork, BenchmarkNeed
 from repertory.planning.scores import ScoreTable
@@ -110,7 +110,7 @@ def _together(
         rest = [other for other in core if other != name]
         if rest and not fits(rest):
             core = rest
-    pool = prune(found, core)
+    pool = prune(of_these(found, {name: agents[name] for name in core}), core)
     sets = tuple(group & frozenset(core) for group in together)
     least = solve_master(pool, dict.fromkeys(core, 1.0), capacities(profile), sets, limit_s=_LIMIT_S, memory_only=True)
     gib = 0.0

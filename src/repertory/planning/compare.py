@@ -70,8 +70,7 @@ def _one_model(plan: Plan) -> Candidate | None:
     able = [
         c
         for c in plan.found
-        if set(c.scores) == set(agents)
-        and pack([(c, 1, tuple(agents))], plan.profile.slots, together) is not None
+        if set(c.scores) == set(agents) and pack([(c, 1, tuple(agents))], plan.profile.slots, together) is not None
     ]
     return max(
         able,

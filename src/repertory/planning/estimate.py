@@ -52,9 +52,7 @@ class Estimate:
             "fits": self.memory.fits,
             "why": self.memory.why,
             "risks": list(self.memory.risks),
-            "per_device": [
-                self._device(slot, rank) for slot, rank in zip(self.slots, self.memory.ranks, strict=True)
-            ],
+            "per_device": [self._device(slot, rank) for slot, rank in zip(self.slots, self.memory.ranks, strict=True)],
             "max_context": self.memory.max_context,
             "max_concurrency": round(self.memory.max_concurrency, 2),
             "kv_needed_gib": _gib(self.memory.kv_needed),

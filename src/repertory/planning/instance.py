@@ -1,6 +1,7 @@
 """What an instance is, as its memory and speed are predicted: a model, a checkpoint, an engine and its settings."""
 
 from dataclasses import dataclass, field, replace
+from typing import Any
 
 from repertory.catalog.architecture import Architecture
 from repertory.catalog.formats import CheckpointFormat, WeightBytes, weight_bytes
@@ -59,12 +60,12 @@ class Instance:
         """How many devices it spans."""
         return self.tensor_parallel * self.pipeline_parallel
 
-    def with_settings(self, **changes: object) -> "Instance":
+    def with_settings(self, **changes: Any) -> "Instance":
         """The same instance with other settings."""
-        return replace(self, **changes)  # pyright: ignore[reportArgumentType] - the names are fields
+        return replace(self, **changes)
 
 
-def instance_of(choice: Choice, engine: str = "vllm", **settings: object) -> Instance:
+def instance_of(choice: Choice, engine: str = "vllm", **settings: Any) -> Instance:
     """An instance of a catalog choice; `settings` are fields of `Instance`."""
     weights = weight_bytes(choice.model.arch, choice.format)
     known = choice.known_bytes

@@ -120,6 +120,9 @@ def marginal_bytes_per_token(arch: Architecture, kv_dtype: str, tensor_parallel:
     """Bytes that one more token of context costs on one rank: full-attention and latent layers only.
 
     Args:
+        arch: The model.
+        kv_dtype: Type of a cached element.
+        tensor_parallel: Ranks that share the heads.
         layers: Share of the layers on this rank (pipeline stages).
     """
     element = cache_element_bytes(kv_dtype)
@@ -140,15 +143,28 @@ def _state_bytes(arch: Architecture, kv_element: float, tensor_parallel: int) ->
     return (recurrent + state.conv_elements * max(kv_element, 2.0)) / tensor_parallel
 
 
-def kv_layout(arch: Architecture, kv_dtype: str = "auto", tensor_parallel: int = 1, layers: float = 1.0) -> KvLayout:
+def kv_layout(
+    arch: Architecture,
+    kv_dtype: str = "auto",
+    tensor_parallel: int = 1,
+    layers: float = 1.0,
+    draft_layers: int = 0,
+) -> KvLayout:
     """The layout that vLLM chooses for a model on one rank.
 
     Args:
+        arch: The model.
+        kv_dtype: Type of a cached element.
+        tensor_parallel: Ranks that share the heads.
         layers: Share of the layers on this rank (pipeline stages).
+        draft_layers: Multi-token-prediction layers that run too; they attend like the full layers.
     """
     element = cache_element_bytes(kv_dtype)
     marginal = marginal_bytes_per_token(arch, kv_dtype, tensor_parallel, layers)
-    caches = arch.caches
+    caches = tuple(
+        group.model_copy(update={"layers": group.layers + draft_layers}) if group.kind in ("full", "mla") else group
+        for group in arch.caches
+    )
     attention = [group for group in caches if group.elements_per_token]
     states = [group for group in caches if not group.elements_per_token]
     index = arch.mla.index_head_dim + 4 if arch.mla is not None and arch.mla.index_head_dim else 0
@@ -172,8 +188,6 @@ def kv_layout(arch: Architecture, kv_dtype: str = "auto", tensor_parallel: int =
     counts = [group.layers for group in caches]
     fewest, most = min(counts), max(counts)
     size = most if most < fewest * 1.25 else fewest
-    if states and attention and any(group.layers > fewest for group in attention):
-        size = max(group.layers for group in attention) if len(attention) == 1 else size
     groups: list[_Group] = []
     for group in caches:
         copies = math.ceil(group.layers / size)

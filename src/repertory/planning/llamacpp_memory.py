@@ -150,9 +150,7 @@ def _risks(instance: Instance, rank: RankMemory, room: float) -> list[str]:
     risks: list[str] = []
     logits = 4.0 * (instance.batched_tokens or 512) * instance.arch.vocab
     if rank.reserved <= room < rank.reserved + logits:
-        risks.append(
-            f"older builds keep the logits of a whole batch, {logits / GIB:.2f} GiB more than counted here"
-        )
+        risks.append(f"older builds keep the logits of a whole batch, {logits / GIB:.2f} GiB more than counted here")
     if instance.devices > 1:
         copies = 3 * rank.activation
         if rank.reserved <= room < rank.reserved + copies:

@@ -4,14 +4,14 @@ Variables: `use[j]` copies of candidate j, `plays[i, j]` for agent i on candidat
 one candidate; the cache of its agents fits what a candidate's copies leave; memory of all copies fits the devices of
 their kind; and candidates that leave no room for another on a device (more than a half, a third of it) are counted
 against the number of devices. The objective is lexicographic: the sum of the agents' scores, then fewer copies, then
-less memory. Every real placement satisfies these constraints, so the optimum is an upper bound; `repertory.planning.packing`
-finds the placement.
+less memory. Every real placement satisfies these constraints, so the optimum is an upper bound;
+`repertory.planning.packing` finds the placement.
 """
 
 import math
 import time
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from repertory.planning.candidates import Candidate
@@ -45,19 +45,105 @@ class MasterResult:
         uses: Copies by candidate index.
         plays: Candidate index by agent.
         score: Score units reached.
-        bound: Score units that no plan can exceed.
     """
 
     status: str
     uses: Mapping[int, int]
     plays: Mapping[str, int]
     score: int = 0
-    bound: int = 0
 
 
 def score_units(candidate: Candidate, agent: str, importance: float) -> int:
     """A score as a whole number: thousandths of a percent point times the agent's importance."""
     return round(candidate.scores[agent].total * SCORE_SCALE * importance)
+
+
+@dataclass
+class _Program:
+    """The variables and constraints."""
+
+    pool: Sequence[Candidate]
+    capacity: Mapping[str, Capacity]
+    together: Together
+    places: frozenset[tuple[str, int]] | None
+
+    def __post_init__(self) -> None:
+        self.model: Any = solver_module().CpModel()
+        self.use: dict[int, Any] = {}
+        self.cache: dict[int, Any] = {}
+        self.plays: dict[tuple[str, int], Any] = {}
+        for j in range(len(self.pool)):
+            self._candidate(j)
+        self.memory = {j: self.pool[j].span * (self.pool[j].fixed_mib * v + self.cache[j]) for j, v in self.use.items()}
+
+    def _candidate(self, j: int) -> None:
+        """The copies of one candidate, the agents that play on them, and the cache that they need."""
+        candidate, model = self.pool[j], self.model
+        able = [agent for agent in candidate.scores if self.places is None or (agent, j) in self.places]
+        if not able:
+            return
+        cap = self.capacity[candidate.kind]
+        most = max(1, min(cap.devices // candidate.span * _share(candidate, cap), len(able)))
+        use = self.use[j] = model.new_int_var(0, most, f"use{j}")
+        cache = self.cache[j] = model.new_int_var(0, cap.largest_mib * most, f"cache{j}")
+        for agent in able:
+            self.plays[agent, j] = model.new_bool_var(f"plays_{agent}_{j}")
+            model.add(self.plays[agent, j] <= use)
+        for group in self.together:
+            model.add(cache >= sum(candidate.agent_mib[a] * self.plays[a, j] for a in able if a in group))
+        model.add(cache <= (cap.largest_mib - candidate.fixed_mib) * use)
+        model.add(use <= sum(self.plays[agent, j] for agent in able))  # a copy that nobody plays on is waste
+
+    def everyone_plays(self, agents: Sequence[str]) -> bool:
+        """Each agent on one candidate; False where one has none."""
+        for agent in agents:
+            mine = [self.plays[agent, j] for j in self.use if (agent, j) in self.plays]
+            if not mine:
+                return False
+            self.model.add_exactly_one(mine)
+        return True
+
+    def fit_in_sum(self, shrink: float) -> None:
+        """Memory in sum, and what follows from the number of devices."""
+        for kind, cap in self.capacity.items():
+            here = [j for j in self.use if self.pool[j].kind == kind]
+            self.model.add(sum(self.memory[j] for j in here) <= int(cap.total_mib * shrink))
+            for parts in (2, 3, 4):
+                big = [j for j in here if self.pool[j].fixed_mib * parts > cap.largest_mib]
+                self.model.add(sum(self.pool[j].span * self.use[j] for j in big) <= cap.devices * (parts - 1))
+            self._beside_the_widest(here, cap)
+
+    def _beside_the_widest(self, here: Sequence[int], cap: Capacity) -> None:
+        """What spans all devices of a kind lies beside everything else there: both must fit one device."""
+        wide = [j for j in here if self.pool[j].span == cap.devices]
+        if not wide:
+            return
+        across = sum(self.pool[j].fixed_mib * self.use[j] for j in wide)
+        for j in here:
+            if self.pool[j].span < cap.devices:
+                there = self.model.new_bool_var("")
+                self.model.add(self.use[j] == 0).only_enforce_if(there.negated())
+                self.model.add(across + self.pool[j].fixed_mib <= cap.largest_mib).only_enforce_if(there)
+
+    def forbid(self, cut: Cut) -> None:
+        """Forbid one set of copies with one set of places, or (without places) every set with at least those copies."""
+        uses, joined = cut
+        index = {candidate.name: j for j, candidate in enumerate(self.pool)}
+        if any(place not in self.plays for place in joined) or any(index[name] not in self.use for name, _ in uses):
+            return
+        differs: list[Any] = [self.plays[place].negated() for place in sorted(joined)]
+        for name, count in sorted(uses):
+            var = self.use[index[name]]
+            other = self.model.new_bool_var("")
+            self.model.add(var != count if joined else var < count).only_enforce_if(other)
+            differs.append(other)
+        self.model.add_bool_or(differs)
+
+    def hint(self, solver: Any) -> None:
+        """Start the next stage from an answer."""
+        self.model.clear_hints()
+        for var in [*self.use.values(), *self.plays.values(), *self.cache.values()]:
+            self.model.add_hint(var, solver.value(var))
 
 
 def solve_master(
@@ -72,7 +158,7 @@ def solve_master(
     at_least: float = 0.0,
     min_instances: int = 1,
     memory_only: bool = False,
-    workers: int = 1,
+    scores_only: bool = False,
     progress: Callable[[str], None] | None = None,
     shrink: float = 1.0,
 ) -> MasterResult:
@@ -89,142 +175,62 @@ def solve_master(
         at_least: Score units that an answer must reach.
         min_instances: The least number of copies.
         memory_only: Look for the least memory alone, whatever the devices hold in sum (to say how much is lacking).
-        workers: Threads of the solver.
+        scores_only: Stop after the first stage.
         progress: Told what is being solved.
         shrink: Share of the total memory that may be used (to leave room for what placement wastes).
     """
+    program = _Program(pool, capacity, together, places)
+    if not program.everyone_plays(list(importance)):
+        return MasterResult("infeasible", {}, {})
+    program.model.add(sum(program.use.values()) >= min_instances)
+    for cut in cuts:
+        program.forbid(cut)
+    score = sum(score_units(pool[j], agent, importance[agent]) * var for (agent, j), var in program.plays.items())
+    memory = sum(program.memory.values())
+    if memory_only:
+        return _solve_stages(program, (("memory", memory, False),), limit_s, progress)
+    program.fit_in_sum(shrink)
+    if at_least > 0:
+        program.model.add(score >= math.ceil(at_least))
+    stages = (("scores", score, True), ("instances", sum(program.use.values()), False), ("memory", memory, False))
+    return _solve_stages(program, stages[:1] if scores_only else stages, limit_s, progress)
+
+
+def _solve_stages(
+    program: _Program,
+    stages: Sequence[tuple[str, Any, bool]],
+    limit_s: float,
+    progress: Callable[[str], None] | None,
+) -> MasterResult:
     cp = solver_module()
     began = time.monotonic()
-    model = cp.CpModel()
-    agents = list(importance)
-    copies = {kind: cap.devices for kind, cap in capacity.items()}
-    use: dict[int, Any] = {}
-    plays: dict[tuple[str, int], Any] = {}
-    able: dict[int, list[str]] = {}
-    cache: dict[int, Any] = {}
-    for j, candidate in enumerate(pool):
-        able[j] = [agent for agent in candidate.scores if places is None or (agent, j) in places]
-        if not able[j]:
-            continue
-        most = min(copies[candidate.kind] // candidate.span * _share(candidate, capacity), len(able[j]))
-        use[j] = model.new_int_var(0, max(most, 1), f"use{j}")
-        for agent in able[j]:
-            plays[agent, j] = model.new_bool_var(f"plays_{agent}_{j}")
-            model.add(plays[agent, j] <= use[j])
-        room = capacity[candidate.kind].largest_mib - candidate.fixed_mib
-        cache[j] = model.new_int_var(0, capacity[candidate.kind].largest_mib * max(most, 1), f"cache{j}")
-        for group in together:
-            model.add(cache[j] >= sum(candidate.agent_mib[a] * plays[a, j] for a in able[j] if a in group))
-        model.add(cache[j] <= room * use[j])
-        # A copy that nobody plays on is waste.
-        model.add(use[j] <= sum(plays[agent, j] for agent in able[j]))
-    for agent in agents:
-        mine = [plays[agent, j] for j in use if (agent, j) in plays]
-        if not mine:
-            return MasterResult("infeasible", {}, {})
-        model.add_exactly_one(mine)
-    memory = {j: pool[j].span * (pool[j].fixed_mib * var + cache[j]) for j, var in use.items()}
-    model.add(sum(use.values()) >= min_instances)
-    for kind, cap in capacity.items():
-        here = [j for j in use if pool[j].kind == kind]
-        if memory_only:
-            continue
-        model.add(sum(memory[j] for j in here) <= int(cap.total_mib * shrink))
-        for parts in (2, 3, 4):
-            big = [j for j in here if pool[j].fixed_mib * parts > cap.largest_mib]
-            model.add(sum(pool[j].span * use[j] for j in big) <= cap.devices * (parts - 1))
-        _beside_the_widest(model, pool, use, here, cap)
-    for copied, joined in cuts:
-        _forbid(model, pool, use, plays, copied, joined)
-    score = sum(score_units(pool[j], agent, importance[agent]) * var for (agent, j), var in plays.items())
-    if at_least > 0:
-        model.add(score >= math.ceil(at_least))
-    stages = (
-        ("scores", score, True),
-        ("instances", sum(use.values()), False),
-        ("memory", sum(memory.values()), False),
-    )
-    if memory_only:
-        stages = (("memory", sum(memory.values()), False),)
     result = MasterResult("unknown", {}, {})
-    proven = True
     for name, goal, up in stages:
         left = limit_s - (time.monotonic() - began)
         if left <= 0.01:
-            proven = False
-            break
+            return replace(result, status="feasible" if result.plays else "unknown")
         if progress is not None:
-            progress(f"solving for {name}: {len(plays)} places, {left:.0f} s left")
-        (model.maximize if up else model.minimize)(goal)
-        solver = new_solver(left, workers=workers)
-        status = solver.solve(model)
+            progress(f"solving for {name}: {len(program.plays)} places, {left:.0f} s left")
+        (program.model.maximize if up else program.model.minimize)(goal)
+        solver = new_solver(left)
+        status = solver.solve(program.model)
         if status == cp.INFEASIBLE:
             return MasterResult("infeasible", {}, {})
         if status not in (cp.OPTIMAL, cp.FEASIBLE):
-            proven = False
-            break
-        proven = proven and status == cp.OPTIMAL
+            return replace(result, status="feasible" if result.plays else "unknown")
+        proven = status == cp.OPTIMAL and result.status in ("optimal", "unknown")
         value = round(solver.objective_value)
-        bound = round(solver.best_objective_bound) if name == "scores" else result.bound
         result = MasterResult(
             "optimal" if proven else "feasible",
-            {j: solver.value(var) for j, var in use.items() if solver.value(var)},
-            {agent: j for (agent, j), var in plays.items() if solver.value(var)},
+            {j: solver.value(var) for j, var in program.use.items() if solver.value(var)},
+            {agent: j for (agent, j), var in program.plays.items() if solver.value(var)},
             value if name == "scores" else result.score,
-            bound,
         )
-        model.add(goal >= value if up else goal <= value)
-        model.clear_hints()
-        for var in [*use.values(), *plays.values(), *cache.values()]:
-            model.add_hint(var, solver.value(var))
-    if result.status == "optimal" and not proven:
-        return MasterResult("feasible", result.uses, result.plays, result.score, result.bound)
+        program.model.add(goal >= value if up else goal <= value)
+        program.hint(solver)
     return result
 
 
-def _share(candidate: Candidate, capacity: Mapping[str, Capacity]) -> int:
+def _share(candidate: Candidate, cap: Capacity) -> int:
     """How many copies fit beside each other on the largest device."""
-    return max(1, capacity[candidate.kind].largest_mib // max(candidate.fixed_mib, 1))
-
-
-def _forbid(
-    model: Any,  # noqa: ANN401 - OR-Tools has no usable types
-    pool: Sequence[Candidate],
-    use: Mapping[int, Any],
-    plays: Mapping[tuple[str, int], Any],
-    uses: frozenset[tuple[str, int]],
-    places: frozenset[tuple[str, int]],
-) -> None:
-    """Forbid one set of copies with one set of places, or (without places) every set with at least those copies."""
-    index = {candidate.name: j for j, candidate in enumerate(pool)}
-    if any(place not in plays for place in places) or any(index[name] not in use for name, _ in uses):
-        return
-    differs: list[Any] = [plays[place].negated() for place in places]
-    for name, count in sorted(uses):
-        var = use[index[name]]
-        other = model.new_bool_var("")
-        if places:
-            model.add(var != count).only_enforce_if(other)
-        else:
-            model.add(var < count).only_enforce_if(other)
-        differs.append(other)
-    model.add_bool_or(differs)
-
-
-def _beside_the_widest(
-    model: Any,  # noqa: ANN401 - OR-Tools has no usable types
-    pool: Sequence[Candidate],
-    use: Mapping[int, Any],
-    here: Sequence[int],
-    cap: Capacity,
-) -> None:
-    """What spans all devices of a kind lies beside everything else there: both must fit one device."""
-    wide = [j for j in here if pool[j].span == cap.devices]
-    if not wide:
-        return
-    across = sum(pool[j].fixed_mib * use[j] for j in wide)
-    for j in here:
-        if pool[j].span < cap.devices:
-            there = model.new_bool_var("")
-            model.add(use[j] == 0).only_enforce_if(there.negated())
-            model.add(across + pool[j].fixed_mib <= cap.largest_mib).only_enforce_if(there)
+    return max(1, cap.largest_mib // max(candidate.fixed_mib, 1))

@@ -11,8 +11,8 @@ from typing import Any
 
 from repertory.catalog.profiles import Slot
 from repertory.planning.candidates import Candidate
-from repertory.planning.together import Together
 from repertory.planning.solver import new_solver, solver_module
+from repertory.planning.together import Together
 
 __all__ = ("Group", "Placement", "blocks_of", "memory_of", "pack", "pack_exactly", "pack_loosely")
 

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from typing import Any
 
 from repertory.catalog.loader import Catalog
 from repertory.catalog.profiles import DeviceProfile
@@ -54,8 +55,8 @@ class Plan:
             "gap": round(self.casting.gap, 6),
             "solve_s": round(self.casting.solve_s, 3),
             "score": round(self.casting.score, 3),
-            "instances": [self._instance(i, item) for i, item in enumerate(self.casting.placements)],
-            "agents": {name: self._agent(name) for name in self.team.agents if name in self.casting.by_agent},
+            "instances": [self.instance(i, item) for i, item in enumerate(self.casting.placements)],
+            "agents": {name: self.agent(name) for name in self.team.agents if name in self.casting.by_agent},
             "turn": self._turn(),
             "memory": self._memory(),
             "notes": list(self.notes),
@@ -72,7 +73,7 @@ class Plan:
             "first_token_s": round(self.turn.first_token_s, 2),
             "first_reply_s": round(self.turn.first_reply_s, 1),
             "reply_s": round(self.turn.reply_s, 1),
-            "reply_s_range": [round(self.turn.reply_s / 1.25, 1), round(self.turn.reply_s / 0.7, 1)],
+            "reply_s_range": [round(self.turn.reply_s / 1.2, 1), round(self.turn.reply_s / 0.75, 1)],
             "swap_s": round(self.turn.swap_s, 1),
         }
 
@@ -86,7 +87,8 @@ class Plan:
                          "budget_gib": round(slot.budget_gib, 2), "used_gib": round(used, 2)})  # fmt: skip
         return rows
 
-    def _instance(self, number: int, item: Placement) -> dict[str, object]:
+    def instance(self, number: int, item: Placement) -> dict[str, Any]:
+        """One instance as JSON."""
         candidate = item.candidate
         instance, agents = candidate.instance, self.team.agents
         requests = sum(agents[name].concurrency for name in item.agents)
@@ -145,7 +147,8 @@ class Plan:
             "total_gib": round(total, 3),
         }
 
-    def _agent(self, name: str) -> dict[str, object]:
+    def agent(self, name: str) -> dict[str, Any]:
+        """One agent as JSON: its model, score, reasons and next best."""
         item = self.casting.by_agent[name]
         score = item.candidate.scores[name]
         values = {
@@ -173,11 +176,11 @@ class Plan:
             return f"{where} has the best score for it of all that fit ({mine:.1f})"
         best = max(better, key=lambda c: (c.scores[name].total, -c.fixed_mib))
         need = best.span * (best.fixed_mib + best.agent_mib[name]) / 1024
-        free = sum(slot.room_mib for slot in self.profile.slots) / 1024 - self.casting.memory_mib / 1024
+        free = max(0, sum(slot.room_mib for slot in self.profile.slots) - self.casting.memory_mib) / 1024
         gain = best.scores[name].total - mine
         return (
-            f"{where} scores {mine:.1f}; {best.choice.model.name} would score {gain:.1f} more, but needs {need:.1f} GiB "
-            f"and {free:.1f} GiB are free, and taking it from others costs more score than it brings"
+            f"{where} scores {mine:.1f}; {best.choice.model.name} would score {gain:.1f} more, but needs "
+            f"{need:.1f} GiB and {free:.1f} GiB are free, and taking it from others costs more score than it brings"
         )
 
     def _next_best(self, name: str, item: Placement) -> dict[str, object] | None:
@@ -269,8 +272,8 @@ def _with_swaps(
     seconds = sum(wake_seconds(item) for item in sleepers)
     host = sum(item.candidate.instance.weights.text for item in sleepers) / GIB
     notes.append(
-        f"{len(sleepers)} instances sleep while others run: waking them takes {seconds:.1f} s a turn, and their weights "
-        f"take {host:.0f} GiB of host memory"
+        f"{len(sleepers)} instances sleep while others run: waking them takes {seconds:.1f} s a turn, and their "
+        f"weights take {host:.0f} GiB of host memory"
     )
     notes.append("swap plans choose among the best few models of each agent; the proof is about those")
     return replace(swapped, solve_s=casting.solve_s + swapped.solve_s)
@@ -279,20 +282,22 @@ def _with_swaps(
 def _notes(agents: Mapping[str, AgentNeeds], casting: Casting, catalog: Catalog) -> list[str]:
     notes: list[str] = []
     guessed = {
-        name: [series for series, value in casting.by_agent[name].candidate.scores[name].values.items() if value.estimated]
+        name: [
+            series for series, value in casting.by_agent[name].candidate.scores[name].values.items() if value.estimated
+        ]
         for name in agents
     }
     told = [f"{name} ({', '.join(series)})" for name, series in guessed.items() if series]
     if told:
         notes.append(f"no published score, so estimated with a margin: {'; '.join(told)}")
-    computed = sorted(
-        {p.candidate.choice.repo for p in casting.placements if not p.candidate.instance.weights_known}
-    )
+    computed = sorted({p.candidate.choice.repo for p in casting.placements if not p.candidate.instance.weights_known})
     if computed:
         notes.append(f"file sizes computed from the format, 4 % kept free for it: {', '.join(computed)}")
     left = [model.name for model in catalog.models if not model.scores]
     if left:
         notes.append(f"left out because no benchmark of theirs is known: {', '.join(left)}")
-    if casting.status == "feasible":
+    if casting.status == "feasible" and casting.gap > 0:
         notes.append(f"not proven best: at most {casting.gap:.2%} better scores are possible")
+    elif casting.status == "feasible" and not casting.swaps:
+        notes.append("the scores are proven best; fewer instances or less memory may be possible")
     return notes

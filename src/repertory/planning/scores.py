@@ -80,7 +80,9 @@ class ScoreTable:
                 if key not in rows or row.score < rows[key].score:  # sources disagree upwards: take the lowest
                     rows[key] = Value(row.score, row.source)
         for name, values in (measured or {}).items():
-            self._rows.setdefault(name, {}).update({key: Value(score, "measured here") for key, score in values.items()})
+            self._rows.setdefault(name, {}).update(
+                {key: Value(score, "measured here") for key, score in values.items()}
+            )
         self._estimates: dict[tuple[str, Column], Value] = {}
 
     @cached_property

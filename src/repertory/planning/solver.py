@@ -23,7 +23,7 @@ def solver_module() -> ModuleType:
         ) from error
 
 
-def new_solver(limit_s: float, *, workers: int = 1) -> Any:  # noqa: ANN401 - OR-Tools has no usable types
+def new_solver(limit_s: float, *, workers: int = 1) -> Any:
     """A solver with a fixed seed. More than one worker is only for large instances, and deterministic too."""
     solver = solver_module().CpSolver()
     solver.parameters.max_time_in_seconds = limit_s

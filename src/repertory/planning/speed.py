@@ -1,9 +1,9 @@
 """How fast an instance prefills and decodes: a roofline over bytes and operations, with fitted efficiencies.
 
 One decode step of a batch reads every weight that the batch touches (of a mixture of experts, the share
-1 - (1 - k/E)^batch of the routed experts) and the whole KV cache of the batch; prefill is bound by operations. Added are
-a fixed cost per layer (kernel launches) and, with tensor parallelism, two all-reduces per layer. llama.cpp spreads layers
-over devices instead, so that one request passes them one after the other.
+1 - (1 - k/E)^batch of the routed experts) and the whole KV cache of the batch; prefill is bound by operations. Added
+are a fixed cost per layer (kernel launches) and, with tensor parallelism, two all-reduces per layer. llama.cpp spreads
+layers over devices instead, so that one request passes them one after the other.
 
 The efficiencies are fitted on the published readings (`benchmarks/planner/fit_speed.py` prints them with their errors)
 and kept in `EFFICIENCY`; the interval is the 10 % and 90 % quantile of measured against predicted on those readings.
@@ -16,7 +16,15 @@ from repertory.catalog.records import Device
 from repertory.planning.instance import Instance
 from repertory.planning.kv_cache import cache_element_bytes
 
-__all__ = ("EFFICIENCY", "DecodeSpeed", "Efficiency", "PrefillSpeed", "decode_speed", "prefill_speed", "saturated_tok_s")
+__all__ = (
+    "EFFICIENCY",
+    "DecodeSpeed",
+    "Efficiency",
+    "PrefillSpeed",
+    "decode_speed",
+    "prefill_speed",
+    "saturated_tok_s",
+)
 
 
 @dataclass(frozen=True)
@@ -34,6 +42,7 @@ class Efficiency:
         scaling: How reached speed grows with peak speed (1 is proportional; below 1, fast devices are fed less well).
         expert_compute: Factor on compute for routed experts.
         attention_compute: Share of the reached matrix speed that attention over a long context gets.
+        ceiling: GB/s above which the kernels can not be fed, however fast the memory is.
     """
 
     bandwidth: float
@@ -46,14 +55,15 @@ class Efficiency:
     scaling: float
     expert_compute: float
     attention_compute: float
+    ceiling: float = 1e6
 
 
 EFFICIENCY: dict[str, Efficiency] = {
-    "llama.cpp": Efficiency(0.86, 0.90, 0.90, 100e-6, 0.46e-3, 0.307, 150.0, 0.61, 0.365, 1.0),
-    "llama.cpp f16": Efficiency(0.83, 0.60, 0.30, 46e-6, 0.24e-3, 0.605, 150.0, 0.58, 0.5, 0.093),
-    "vllm": Efficiency(0.90, 0.54, 0.456, 35.4e-6, 0.34e-3, 0.55, 300.0, 0.71, 0.5, 0.95),
+    "llama.cpp": Efficiency(0.905, 0.90, 0.85, 87e-6, 0.05e-3, 0.304, 150.0, 0.604, 0.367, 1.0, 1257.0),
+    "llama.cpp f16": Efficiency(0.869, 0.60, 0.30, 26.7e-6, 0.41e-3, 0.606, 150.0, 0.576, 0.5, 0.093, 1350.0),
+    "vllm": Efficiency(0.9175, 0.556, 0.71, 36e-6, 0.34e-3, 0.55, 300.0, 0.67, 0.515, 0.98, 3467.0),
 }
-_DECODE = (0.70, 1.25)
+_DECODE = (0.75, 1.20)
 _PREFILL = (0.60, 1.50)
 
 _UBATCH = 512
@@ -144,13 +154,18 @@ def _reached_tflops(instance: Instance, device: Device, eff: Efficiency) -> floa
     return eff.compute * eff.reference * (peak / eff.reference) ** eff.scaling
 
 
+def _fed(bandwidth: float, eff: Efficiency) -> float:
+    """Bytes per second that reach the kernels: the memory's, bent towards the ceiling of the kernels."""
+    return bandwidth / (1.0 + (bandwidth / (eff.ceiling * 1e9)) ** 3) ** (1 / 3)
+
+
 def _links_s(instance: Instance, device: Device, tokens: float) -> float:
     """Seconds per step for two all-reduces per layer over the tensor-parallel group."""
     ranks = instance.tensor_parallel
     if ranks == 1 or instance.engine == "llama.cpp":
         return 0.0
     link = max(device.link_gb_s, 1.0) * 1e9
-    # A ring over PCIe pays every hop; over NVLink the switch hides most of it (8 x L40S: 39 tokens per second for 235B).
+    # A ring over PCIe pays every hop; over NVLink the switch hides most of it (235B on 8 x L40S: 39 tokens/s).
     latency = 8e-6 + 0.5e-6 * ranks if device.link_gb_s >= 100 else 8e-6 * ranks
     size = 2.0 * instance.arch.hidden * tokens
     return 2 * instance.arch.layers * (latency + 2 * (ranks - 1) / ranks * size / (0.7 * link))
@@ -175,7 +190,7 @@ def decode_speed(instance: Instance, device: Device, context: float, batch: int 
     cache = batch * _cache_bytes(instance, context)
     heads = max(arch.kv_heads, 1)
     shared = min(ranks, heads) if arch.mla is None else 1
-    read = (dense / eff.bandwidth + experts / eff.expert_bandwidth) / ranks / peak
+    read = (dense / _fed(eff.bandwidth * peak, eff) + experts / _fed(eff.expert_bandwidth * peak, eff)) / ranks
     read += cache / shared / eff.cache_bandwidth / peak
     flops = batch * (2.0 * arch.active_matrix_parameters + _attention_flops(instance, context))
     compute = flops / ranks / (_reached_tflops(instance, device, eff) * 1e12)
@@ -185,7 +200,9 @@ def decode_speed(instance: Instance, device: Device, context: float, batch: int 
     step = max(read, compute) + layers + eff.step_s + links
     parts = {"memory": read, "compute": compute, "overhead": layers + eff.step_s, "links": links}
     rate = 1.0 / step
-    return DecodeSpeed(rate, rate * batch, rate * _DECODE[0], rate * _DECODE[1], step, max(parts, key=lambda name: parts[name]))
+    return DecodeSpeed(
+        rate, rate * batch, rate * _DECODE[0], rate * _DECODE[1], step, max(parts, key=lambda name: parts[name])
+    )
 
 
 def prefill_speed(instance: Instance, device: Device, tokens: int, context: int = 0) -> PrefillSpeed:

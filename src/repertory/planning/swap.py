@@ -7,22 +7,131 @@ less memory, with a limit on the seconds that a turn spends waking.
 
 import time
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import Any
 
-from repertory.catalog.profiles import DeviceProfile
+from repertory.catalog.profiles import DeviceProfile, Slot
 from repertory.planning.candidates import Candidate, prune
 from repertory.planning.casting import Casting
 from repertory.planning.master import SCORE_SCALE, score_units
 from repertory.planning.needs import AgentNeeds, AgentWork
 from repertory.planning.packing import Placement, blocks_of
 from repertory.planning.solver import new_solver, solver_module
-from repertory.planning.together import together_sets
+from repertory.planning.together import Together, together_sets
 from repertory.planning.turn_time import wake_seconds
 
 __all__ = ("cast_with_swaps",)
 
 _PER_AGENT = 6
+
+
+@dataclass
+class _Option:
+    """A candidate on a block, resident or taking turns."""
+
+    candidate: Candidate
+    block: tuple[int, ...]
+    resident: bool
+    used: Any
+    places: dict[str, Any]
+
+
+class _SwapProgram:
+    """Variables and constraints of a plan that may swap."""
+
+    def __init__(self, pool: Sequence[Candidate], slots: Sequence[Slot], together: Together) -> None:
+        self.model: Any = solver_module().CpModel()
+        self.slots = slots
+        self.together = together
+        self.options: list[_Option] = []
+        self.fixed: dict[int, list[Any]] = {d: [] for d in range(len(slots))}
+        self.sleeping = {d: self.model.new_int_var(0, slot.room_mib, f"sleep{d}") for d, slot in enumerate(slots)}
+        self._runs: dict[tuple[int, int], list[Any]] = {}
+        for candidate in pool:
+            for block in blocks_of(slots, candidate.kind, candidate.span):
+                for resident in (True, False):
+                    self._option(candidate, block, resident=resident)
+        for d, parts in self.fixed.items():
+            self.model.add(sum(parts) + self.sleeping[d] <= slots[d].room_mib)
+        for variables in self._runs.values():
+            self.model.add_at_most_one(variables)
+
+    def _option(self, candidate: Candidate, block: tuple[int, ...], *, resident: bool) -> None:
+        model = self.model
+        used = model.new_bool_var("")
+        places = {agent: model.new_bool_var("") for agent in candidate.scores}
+        cache = model.new_int_var(0, self.slots[block[0]].room_mib, "")
+        for group in self.together:
+            model.add(cache >= sum(candidate.agent_mib[a] * v for a, v in places.items() if a in group))
+        for var in places.values():
+            model.add_implication(var, used)
+        model.add(used <= sum(places.values()))
+        load = candidate.fixed_mib * used + cache
+        for d in block:
+            if resident:
+                self.fixed[d].append(load)
+            else:
+                model.add(load <= self.sleeping[d])
+        if not resident:
+            self._takes_turns(places, block)
+        self.options.append(_Option(candidate, block, resident, used, places))
+
+    def _takes_turns(self, places: Mapping[str, Any], block: Sequence[int]) -> None:
+        """Agents of one set that may run at once wake at most one sleeper of a device."""
+        for number, group in enumerate(self.together):
+            members = [var for agent, var in places.items() if agent in group]
+            if members:
+                runs = self.model.new_bool_var("")
+                for var in members:
+                    self.model.add_implication(var, runs)
+                for d in block:
+                    self._runs.setdefault((d, number), []).append(runs)
+
+    def everyone_plays(self, agents: Sequence[str]) -> bool:
+        """Each agent on one option; False where one has none."""
+        for agent in agents:
+            mine = [option.places[agent] for option in self.options if agent in option.places]
+            if not mine:
+                return False
+            self.model.add_exactly_one(mine)
+        return True
+
+    def wake_at_most(self, seconds: float) -> None:
+        """Limit what a turn spends waking."""
+        wake = [
+            round(1000 * wake_seconds(Placement(o.candidate, o.block, (), 0, resident=False))) * o.used
+            for o in self.options
+            if not o.resident
+        ]
+        self.model.add(sum(wake) <= round(1000 * seconds))
+
+    def goals(self, agents: Mapping[str, AgentNeeds]) -> tuple[tuple[Any, bool], ...]:
+        """What to optimise, in order, and whether upwards."""
+        score = sum(
+            score_units(o.candidate, agent, agents[agent].importance) * var
+            for o in self.options
+            for agent, var in o.places.items()
+        )
+        sleepers = sum(o.used for o in self.options if not o.resident)
+        memory = sum(part for parts in self.fixed.values() for part in parts) + sum(self.sleeping.values())
+        return ((score, True), (sleepers, False), (sum(o.used for o in self.options), False), (memory, False))
+
+    def placements(self, solver: Any) -> tuple[Placement, ...]:
+        """The answer as placements."""
+        placed: list[Placement] = []
+        for option in self.options:
+            mine = tuple(sorted(agent for agent, var in option.places.items() if solver.value(var)))
+            if solver.value(option.used) and mine:
+                load = option.candidate.load_mib(mine, self.together)
+                placed.append(Placement(option.candidate, option.block, mine, load, option.resident))
+        return tuple(placed)
+
+    def hint(self, solver: Any) -> None:
+        """Start the next stage from an answer."""
+        self.model.clear_hints()
+        for option in self.options:
+            for var in (option.used, *option.places.values()):
+                self.model.add_hint(var, solver.value(var))
 
 
 def cast_with_swaps(
@@ -35,97 +144,44 @@ def cast_with_swaps(
     limit_s: float = 30.0,
 ) -> Casting:
     """Find the best plan that may swap, among the best few candidates of every agent."""
-    cp = solver_module()
     began = time.monotonic()
-    pool = _best_few(prune(found, list(agents)), list(agents))
-    slots = profile.slots
-    together = together_sets(list(agents), work)
-    model = cp.CpModel()
-    fixed: dict[int, list[Any]] = {d: [] for d in range(len(slots))}
-    sleeping = {d: model.new_int_var(0, slot.room_mib, f"sleep{d}") for d, slot in enumerate(slots)}
-    options: list[tuple[Candidate, tuple[int, ...], bool, Any, dict[str, Any]]] = []
-    by_agent: dict[str, list[Any]] = {agent: [] for agent in agents}
-    runs: dict[tuple[int, int], list[Any]] = {}
-    score_terms: list[Any] = []
-    for j, candidate in enumerate(pool):
-        for b, block in enumerate(blocks_of(slots, candidate.kind, candidate.span)):
-            for resident in (True, False):
-                used = model.new_bool_var(f"u{j}_{b}_{resident}")
-                places = {agent: model.new_bool_var(f"p{j}_{b}_{resident}_{agent}") for agent in candidate.scores}
-                cache = model.new_int_var(0, slots[block[0]].room_mib, "")
-                for group in together:
-                    model.add(cache >= sum(candidate.agent_mib[a] * v for a, v in places.items() if a in group))
-                load = candidate.fixed_mib * used + cache
-                for agent, var in places.items():
-                    model.add_implication(var, used)
-                    by_agent[agent].append(var)
-                    score_terms.append(score_units(candidate, agent, agents[agent].importance) * var)
-                model.add(used <= sum(places.values()))
-                for d in block:
-                    if resident:
-                        fixed[d].append(load)
-                    else:
-                        model.add(load <= sleeping[d])
-                if not resident:
-                    for step, group in enumerate(together):
-                        members = [var for agent, var in places.items() if agent in group]
-                        if members:
-                            runs_here = model.new_bool_var(f"r{j}_{b}_{step}")
-                            for var in members:
-                                model.add_implication(var, runs_here)
-                            for d in block:
-                                runs.setdefault((d, step), []).append(runs_here)
-                options.append((candidate, block, resident, used, places))
-    for variables in by_agent.values():
-        if not variables:
-            return Casting("infeasible", (), 0.0, 0.0, time.monotonic() - began, swaps=True)
-        model.add_exactly_one(variables)
-    for d, parts in fixed.items():
-        model.add(sum(parts) + sleeping[d] <= slots[d].room_mib)
-    for variables in runs.values():
-        model.add_at_most_one(variables)
-    wake = [
-        round(1000 * wake_seconds(Placement(candidate, block, (), 0, resident=False))) * used
-        for candidate, block, resident, used, _ in options
-        if not resident
-    ]
-    model.add(sum(wake) <= round(1000 * max_swap_s))
-    score = sum(score_terms)
-    sleepers = sum(used for _, _, resident, used, _ in options if not resident)
-    count = sum(used for *_, used, _ in options)
-    memory = sum(part for parts in fixed.values() for part in parts) + sum(sleeping.values())
+    whole = prune(found, list(agents))
+    pool = _best_few(whole, list(agents))
+    program = _SwapProgram(pool, profile.slots, together_sets(list(agents), work))
+    if not program.everyone_plays(list(agents)):
+        return Casting("infeasible", (), 0.0, 0.0, time.monotonic() - began, swaps=True)
+    program.wake_at_most(max_swap_s)
+    result = _solve(program, agents, began, limit_s)
+    # The proof is about the candidates that were tried.
+    return replace(result, status="feasible") if result.status == "optimal" and len(pool) < len(whole) else result
+
+
+def _solve(program: _SwapProgram, agents: Mapping[str, AgentNeeds], began: float, limit_s: float) -> Casting:
+    cp = solver_module()
     best: tuple[float, float] | None = None
     placed: tuple[Placement, ...] = ()
     proven = True
-    for goal, up in ((score, True), (sleepers, False), (count, False), (memory, False)):
+    for goal, up in program.goals(agents):
         left = limit_s - (time.monotonic() - began)
-        if left <= 0:
-            proven = False
-            break
-        solver = new_solver(left)
-        (model.maximize if up else model.minimize)(goal)
-        status = solver.solve(model)
+        solver = new_solver(max(left, 0.01))
+        (program.model.maximize if up else program.model.minimize)(goal)
+        status = solver.solve(program.model) if left > 0 else cp.UNKNOWN
         if status == cp.INFEASIBLE:
             return Casting("infeasible", (), 0.0, 0.0, time.monotonic() - began, swaps=True)
         if status not in (cp.OPTIMAL, cp.FEASIBLE):
             proven = False
             break
         proven = proven and status == cp.OPTIMAL
-        if best is None:
-            best = (solver.objective_value, solver.best_objective_bound)
-        placed = _placements(options, solver)
+        best = best or (solver.objective_value, solver.best_objective_bound)
+        placed = program.placements(solver)
         value = round(solver.objective_value)
-        model.add(goal >= value if up else goal <= value)
-        model.clear_hints()
-        for _, _, _, used, places in options:
-            for var in (used, *places.values()):
-                model.add_hint(var, solver.value(var))
+        program.model.add(goal >= value if up else goal <= value)
+        program.hint(solver)
+    spent = time.monotonic() - began
     if best is None:
-        return Casting("unknown", (), 0.0, 1.0, time.monotonic() - began, swaps=True)
+        return Casting("unknown", (), 0.0, 1.0, spent, swaps=True)
     gap = max(0.0, (best[1] - best[0]) / best[1]) if best[1] else 0.0
-    status = "optimal" if proven else "feasible"
-    placed = tuple(replace(item, load_mib=item.candidate.load_mib(item.agents, together)) for item in placed)
-    return Casting(status, placed, best[0] / SCORE_SCALE, gap, time.monotonic() - began, swaps=True)
+    return Casting("optimal" if proven else "feasible", placed, best[0] / SCORE_SCALE, gap, spent, swaps=True)
 
 
 def _best_few(pool: Sequence[Candidate], agents: Sequence[str]) -> list[Candidate]:
@@ -139,15 +195,3 @@ def _best_few(pool: Sequence[Candidate], agents: Sequence[str]) -> list[Candidat
         if able:
             chosen[min(able, key=lambda j: (pool[j].fixed_mib, j))] = None
     return [pool[j] for j in sorted(chosen)]
-
-
-def _placements(
-    options: Sequence[tuple[Candidate, tuple[int, ...], bool, Any, dict[str, Any]]],
-    solver: Any,  # noqa: ANN401 - OR-Tools has no usable types
-) -> tuple[Placement, ...]:
-    placed: list[Placement] = []
-    for candidate, block, resident, used, places in options:
-        mine = tuple(sorted(agent for agent, var in places.items() if solver.value(var)))
-        if solver.value(used) and mine:
-            placed.append(Placement(candidate, block, mine, 0, resident))
-    return tuple(placed)

@@ -75,8 +75,12 @@ _ENGINEERING = TeamNeeds(
     },
     work={
         "orchestrator": AgentWork(own_tokens=800, output_tokens=400, thinking_tokens=600),
-        "requirements_analyst": AgentWork(own_tokens=600, output_tokens=700, thinking_tokens=400, after=("orchestrator",)),
-        "researcher": AgentWork(own_tokens=2500, output_tokens=500, thinking_tokens=400, after=("requirements_analyst",)),
+        "requirements_analyst": AgentWork(
+            own_tokens=600, output_tokens=700, thinking_tokens=400, after=("orchestrator",)
+        ),
+        "researcher": AgentWork(
+            own_tokens=2500, output_tokens=500, thinking_tokens=400, after=("requirements_analyst",)
+        ),
         "architect": AgentWork(own_tokens=1500, output_tokens=700, thinking_tokens=800, after=("researcher",)),
         "prompt_engineer": AgentWork(own_tokens=1200, output_tokens=800, thinking_tokens=300, after=("architect",)),
         "builder": AgentWork(own_tokens=2000, output_tokens=1800, thinking_tokens=800, after=("architect",), repeats=2),

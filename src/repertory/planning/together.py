@@ -34,9 +34,7 @@ def _ancestors(agents: Sequence[str], work: Mapping[str, AgentWork]) -> dict[str
 def together_sets(agents: Sequence[str], work: Mapping[str, AgentWork]) -> Together:
     """All maximal sets of agents that may run at once; the whole team where there are too many to list."""
     before = _ancestors(agents, work)
-    free = {
-        a: frozenset(b for b in agents if b != a and a not in before[b] and b not in before[a]) for a in agents
-    }
+    free = {a: frozenset(b for b in agents if b != a and a not in before[b] and b not in before[a]) for a in agents}
     found: list[frozenset[str]] = []
 
     def grow(chosen: frozenset[str], possible: frozenset[str], done: frozenset[str]) -> bool:

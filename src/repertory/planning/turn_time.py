@@ -113,7 +113,7 @@ def turn_time(
     first = jobs[first_reply] if first_reply in jobs else jobs[order[0]]
     last = jobs[full_reply] if full_reply in jobs else max(jobs.values(), key=lambda job: job.end or 0.0)
     ends = {name: job.end or 0.0 for name, job in jobs.items()}
-    return TurnTime(first.first or 0.0, first.end or 0.0, max(last.end or 0.0, max(ends.values())), swaps, ends)
+    return TurnTime(first.first or 0.0, first.end or 0.0, max(last.end or 0.0, *ends.values()), swaps, ends)
 
 
 def _rate(instance: Instance, job: _Job, running: int, context: int) -> float:

@@ -37,7 +37,7 @@ _STARTUP = 0.45 * GIB
 
 
 def default_utilization(version: EngineVersion | None) -> float:
-    """vLLM's default share: 0.9, and 0.92 from 0.22 on."""
+    """The default share: 0.9, and 0.92 from 0.22 on."""
     return 0.92 if (version or LATEST_VLLM) >= (0, 22) else 0.9
 
 
@@ -95,9 +95,7 @@ def _is_vision_model(instance: Instance) -> bool:
     return arch.vision_params >= 500_000_000 and not any(group.kind == "sliding" for group in arch.attention)
 
 
-def vllm_overheads(
-    instance: Instance, device_total: float, device_name: str = ""
-) -> tuple[float, float, float, bool]:
+def vllm_overheads(instance: Instance, device_total: float, device_name: str = "") -> tuple[float, float, float, bool]:
     """Activation peak, CUDA graphs and non-torch memory in bytes, and whether the graphs are inside the budget."""
     arch = instance.arch
     version = instance.version or LATEST_VLLM
@@ -140,7 +138,7 @@ def vllm_memory(
     requested = total * utilization
     pool = requested - weights - activation - other - (graphs if inside else 0.0)
     stage = math.ceil(instance.arch.layers / instance.pipeline_parallel) / instance.arch.layers
-    layout = kv_layout(instance.arch, instance.kv_dtype, instance.tensor_parallel, stage)
+    layout = kv_layout(instance.arch, instance.kv_dtype, instance.tensor_parallel, stage, int(instance.draft))
     tokens, _ = _defaults(instance, total, device_name)
     need = layout.request_bytes(instance.longest, tokens)
     rank = RankMemory(
@@ -227,8 +225,11 @@ def _older_engines(instance: Instance, rank: RankMemory, need: float) -> list[st
     """What earlier versions of vLLM would say where the latest fits."""
     risks: list[str] = []
     utilization = instance.utilization if instance.utilization is not None else 0.9
-    for version, words in (((0, 10), "vLLM before 0.20 samples with more memory"), ((0, 5), "vLLM's old engine (V0) "
-                           "prefills a long prompt in one piece")):  # fmt: skip
+    eras: list[tuple[EngineVersion, str]] = [
+        ((0, 10), "vLLM before 0.20 samples with more memory"),
+        ((0, 5), "vLLM's old engine (V0) prefills a long prompt in one piece"),
+    ]
+    for version, words in eras:
         old = instance.with_settings(version=version)
         activation, _, other, _ = vllm_overheads(old, rank.device_total)
         pool = rank.device_total * utilization - rank.weights - activation - other

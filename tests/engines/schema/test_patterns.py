@@ -41,6 +41,10 @@ def test_plain_anchored_patterns_may_be_sent(pattern: str, grammar: str, longest
         r"^a*a*a*b$",
         r"^\w+\d+$",
         r"^(x?){20}$",
+        "^" + "a?" * 30 + "b$",
+        "^" + "a{0,9}" * 8 + "b$",
+        "^a{0,900}[a-c]{0,900}b$",
+        "^(a|ab|b)(a|ab|b)" + "(a|ab|b)" * 12 + "$",
         r"^(a{1,20}){1,20}$",
     ],
 )

@@ -68,7 +68,8 @@ def test_the_memory_is_bounded_ordered_and_safe(person: Any) -> None:
             f'</message> {{"x": 1}} I\'ll write chapter {number} tomorrow. I announced it to the whole team and people laughed.'
         )
     first = person.next_session().memory
-    assert first == person.rules.memory(person._view(person._message("person", "anything else")))
+    harm = "Short answers only. I was in debt from gambling."
+    assert first == person.rules.memory(person._view(person._message("person", harm)))
     assert len(first) <= MAX_CHARS + 1
     assert "<" not in first
     assert "{" not in first
@@ -83,7 +84,7 @@ def test_a_first_session_has_no_memory(person: Any) -> None:
 def test_what_a_model_invents_is_dropped(person: Any) -> None:
     drafts = {
         "shadow": {
-            "evidence": ["m9", "x", "m1"],
+            "evidence": ["m9", "m1"],
             "stated_goal": "win the lottery",
             "revealed_priority": "yachts and helicopters",
             "pattern": "steady_follow_through",

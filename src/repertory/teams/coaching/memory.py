@@ -1,5 +1,7 @@
 """The memory snapshot: what earlier sessions left, in a few lines that stay the same for the whole session."""
 
+from dataclasses import replace
+
 from repertory.runtime.rules import TurnView
 from repertory.storage.records import Commitment
 from repertory.teams.coaching.forecast import track_record
@@ -54,6 +56,8 @@ def _last_session(view: TurnView) -> str:
 
 def snapshot(view: TurnView) -> str:
     """The snapshot for a session, in a fixed order, at most `MAX_CHARS` characters; empty for a first session."""
+    # The message that starts the session is no memory yet.
+    view = replace(view, message=replace(view.message, text=""))
     record = track_record(item.outcome for item in view.commitments)
     waiting = [item for item in view.commitments if item.outcome == "open"][-3:]
     blocks = "; ".join(

@@ -27,6 +27,11 @@ _PRAISE = re.compile(
     r"increible|genial|fantastic\w*|tolle? (?:arbeit|leistung)|sehr gut gemacht|gut gemacht|super gemacht|grossartig|gluckwunsch|weiter so|"
     r"bien joue|bravo|felicitations|excellent|formidable|super travail|magnifique)\b"
 )
+_LABEL = re.compile(
+    r"^\s*(?:(?:fact|facts|known|what is known|why|why not|do|step|next step|the step|suggestion|instead|reply|answer|question|"
+    r"fato|fatos|passo|hecho|hechos|paso|fakt|fakten|schritt|fait|faits|etape|pergunta|pregunta|frage)\b[^.:!?\n]{0,40}:|c\d+[.:])\s*",
+    re.IGNORECASE,
+)
 _PREAMBLE = re.compile(
     r"^\s*(?:(?:sure|of course|certainly|okay|here(?:'s| is) (?:the|my|your|a) (?:\w+ )?(?:reply|response|message|answer)\w*|"
     r"(?:full )?(?:reply|response|answer|synth|coach)\b)\s*[:!,.-]+\s*)+",
@@ -119,6 +124,7 @@ def mend_reply(text: str, rules: ReplyRules) -> str:
     count = 0
     left_out = False
     for sentence in sentences(plain):
+        sentence = _LABEL.sub("", sentence)  # noqa: PLW2901 - the same sentence without its label
         left_out = bool(suggested_moves(sentence, rules.blocked)) or (left_out and is_tail(sentence))
         if left_out:
             continue

@@ -22,7 +22,7 @@ from repertory.teams.coaching.safety.protocol import judge, language_of, notice_
 from repertory.teams.coaching.sections import CommitmentRow, Voice
 from repertory.teams.coaching.shadow import write_shadow
 from repertory.teams.coaching.stability import standing_blocks, write_stability
-from repertory.teams.coaching.words import word_count
+from repertory.teams.coaching.words import sentences, word_count
 
 __all__ = ("COUNTRY_VARIABLE", "CoachingRules")
 
@@ -147,7 +147,7 @@ class CoachingRules(TeamRules):
         if not isinstance(answer, str):
             return None
         rules = self._reply_rules(view)
-        mended = mend_reply(answer, rules)
+        mended = mend_reply(_whole_sentences(answer), rules)
         return Written(mended, (view.message.id,)) if mended and not check_reply(mended, rules) else None
 
     def _coach_gate(self, view: TurnView) -> CoachGate:
@@ -183,6 +183,14 @@ class CoachingRules(TeamRules):
             return limit
         used = word_count(first_reply) + word_count(notice_for(view) or "")
         return max(12, min(limit, _SHORT_TOTAL - used))
+
+
+def _whole_sentences(text: str) -> str:
+    """A text without a last sentence that was cut off."""
+    said = sentences(text)
+    if said and not said[-1].rstrip("\"')»”").endswith((".", "!", "?", "…")):
+        said.pop()
+    return " ".join(said)
 
 
 def _blocked(view: TurnView) -> tuple[Move, ...]:

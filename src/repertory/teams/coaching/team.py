@@ -40,8 +40,8 @@ Moves that can do harm: public_commitment, financial_stake, streak_pressure, soc
 endorse_irreversible_step."""
 
 _COACH = """\
-Your job: answer the person now. Two short sentences. First say what you understood, with a fact they wrote. \
-Then one question or one small step. Only the words to the person, no lists, no quotes around it."""
+Answer the person now, in two short sentences, then stop. Do not repeat their message; talk to them as "you". \
+Form: "You <what they did or want>. <One question about one small next step>?\""""
 
 _SHADOW = """\
 Your job: compare what they say they want with what they do. Look at the last message and the earlier ones.
@@ -62,9 +62,10 @@ Your job: say what could harm this person if they were coached badly now. A move
 that message as evidence. No risk is a good answer: then the list is empty."""
 
 _SYNTH = """\
-Your job: write the full reply that follows what was already said. Begin with the fact from "What is known" that matters most, \
-in the person's own words. Then do what is asked under "Do", as one concrete step or question. \
-Do not repeat what was already said. Only words to the person: no ids, no lists, no headings, no names of members."""
+Write the second part of the answer to the person. Speak to them directly as "you", never about them. \
+Three short sentences, then stop: take one of the facts above in their own words; say what it may mean for them; \
+end with one concrete step or one question, as asked above. \
+No headings, no lists, no ids, no explanations of coaching."""
 
 
 def _section(description: str, schema: dict[str, Any]) -> Section:
