@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from benchmarks.planner.casting_speed import measure_casting
-from benchmarks.planner.fit_speed import predicted
+from benchmarks.planner.fit_speed import holdout, predicted
 from benchmarks.planner.llamacpp_rows import llamacpp_pairs
 from benchmarks.planner.memory_rows import MemoryReading, vllm_readings
 from benchmarks.planner.peers import PEERS, peer_says_fits, peer_weights_gib
@@ -61,74 +61,104 @@ def printed_bytes_per_token(reading: MemoryReading) -> float:
     return layout.bytes_per_block * len(layout.groups) / block
 
 
-def memory(catalog: Catalog) -> dict[str, Any]:
-    readings, skipped = vllm_readings(catalog)
-    rows: list[dict[str, Any]] = []
-    per_token, weights, known, pools, weak = [], [], [], [], []  # type: list[float], list[float], list[float], list[float], list[float]
-    right = wrong = silent = 0
-    peers = {peer: {"right": 0, "rows": 0, "weights": []} for peer in PEERS}
-    for reading in readings:
+class MemoryTable:
+    """Errors of the memory model, collected row by row."""
+
+    def __init__(self, catalog: Catalog) -> None:
+        self.catalog = catalog
+        self.errors: dict[str, list[float]] = {key: [] for key in ("per_token", "weights", "known", "pool", "weak")}
+        self.right = self.wrong = self.silent = 0
+        self.peer_errors: dict[str, list[float]] = {peer: [] for peer in PEERS}
+        self.peer_right: dict[str, int] = dict.fromkeys(PEERS, 0)
+
+    def row(self, reading: MemoryReading) -> dict[str, Any]:
+        """Compare one log."""
         row: dict[str, Any] = {"case": reading.case, "what": reading.label, "outcome": reading.outcome}
         if reading.weak:
             row["weak"] = reading.weak
         if reading.bytes_per_token:
-            row["kv_bytes_per_token"] = [reading.bytes_per_token, round(printed_bytes_per_token(reading))]
-            per_token.append(printed_bytes_per_token(reading) / reading.bytes_per_token - 1)
+            mine = printed_bytes_per_token(reading)
+            row["kv_bytes_per_token"] = [reading.bytes_per_token, round(mine)]
+            self.errors["per_token"].append(mine / reading.bytes_per_token - 1)
         if reading.weights_gib:
-            mine = rank_weights(reading.instance) / GIB
-            row["weights_gib"] = [reading.weights_gib, round(mine, 2)]
-            error = mine / reading.weights_gib - 1
-            weights.append(error)
-            if reading.instance.weights_known or reading.instance.format.name == "bf16":
-                known.append(error)
-            for peer in PEERS:
-                peers[peer]["weights"].append(peer_weights_gib(peer, reading.instance) / reading.weights_gib - 1)  # type: ignore[attr-defined]
-        total = device_gib(reading, catalog)
+            row["weights_gib"] = [reading.weights_gib, self._weights(reading, reading.weights_gib)]
+        total = device_gib(reading, self.catalog)
         if total is not None:
-            result = vllm_memory(reading.instance, total, reading.device_name)
-            pool = reading.pool_gib
-            if pool is None and reading.pool_tokens:
-                layout = kv_layout(reading.instance.arch, reading.instance.kv_dtype, reading.instance.tensor_parallel)
-                if len(layout.groups) == 1:
-                    pool = reading.pool_tokens * layout.marginal_bytes / GIB
-                else:
-                    need = layout.request_blocks(reading.instance.longest, reading.instance.batched_tokens or 2048)
-                    pool = reading.pool_tokens / reading.instance.longest * need * layout.bytes_per_block / GIB
-            if pool is not None:
-                row["kv_pool_gib"] = [round(pool, 2), round(result.ranks[0].kv_pool / GIB, 2)]
-                if pool > 0:
-                    (weak if reading.weak else pools).append(result.ranks[0].kv_pool / GIB / pool - 1)
-            started = reading.outcome.startswith("ok")
-            row["fits"] = [started, result.fits]
-            if not reading.weak:
-                right += result.fits == started
-                wrong += result.fits != started
-                for peer in PEERS:
-                    peers[peer]["rows"] += 1  # type: ignore[operator]
-                    peers[peer]["right"] += peer_says_fits(peer, reading.instance, total) == started  # type: ignore[operator]
-            if result.fits and not started:
-                row["risks"] = list(result.risks)
-                silent += not result.risks
-        rows.append(row)
+            row |= self._device(reading, total)
+        return row
+
+    def _weights(self, reading: MemoryReading, printed: float) -> float:
+        mine = rank_weights(reading.instance) / GIB
+        self.errors["weights"].append(mine / printed - 1)
+        if reading.instance.weights_known or reading.instance.format.name == "bf16":
+            self.errors["known"].append(mine / printed - 1)
+        for peer in PEERS:
+            self.peer_errors[peer].append(peer_weights_gib(peer, reading.instance) / printed - 1)
+        return round(mine, 2)
+
+    def _device(self, reading: MemoryReading, total: float) -> dict[str, Any]:
+        result = vllm_memory(reading.instance, total, reading.device_name)
+        row: dict[str, Any] = {}
+        pool = printed_pool_gib(reading)
+        if pool is not None:
+            mine = result.ranks[0].kv_pool / GIB
+            row["kv_pool_gib"] = [round(pool, 2), round(mine, 2)]
+            if pool > 0:
+                self.errors["weak" if reading.weak else "pool"].append(mine / pool - 1)
+        started = reading.outcome.startswith("ok")
+        row["fits"] = [started, result.fits]
+        if not reading.weak:
+            self.right += result.fits == started
+            self.wrong += result.fits != started
+            for peer in PEERS:
+                self.peer_right[peer] += peer_says_fits(peer, reading.instance, total) == started
+        if result.fits and not started:
+            row["risks"] = list(result.risks)
+            self.silent += not result.risks
+        return row
+
+
+def printed_pool_gib(reading: MemoryReading) -> float | None:
+    if reading.pool_gib is not None or not reading.pool_tokens:
+        return reading.pool_gib
+    instance = reading.instance
+    layout = kv_layout(instance.arch, instance.kv_dtype, instance.tensor_parallel)
+    if len(layout.groups) == 1:
+        return reading.pool_tokens * layout.marginal_bytes / GIB
+    need = layout.request_blocks(instance.longest, instance.batched_tokens or 2048)
+    return reading.pool_tokens / instance.longest * need * layout.bytes_per_block / GIB
+
+
+def memory(catalog: Catalog) -> dict[str, Any]:
+    readings, skipped = vllm_readings(catalog)
+    table = MemoryTable(catalog)
+    rows = [table.row(reading) for reading in readings]
+    judged = max(table.right + table.wrong, 1)
+    peers: dict[str, Any] = {
+        peer: {
+            "fits_share": round(table.peer_right[peer] / judged, 4),
+            "weights": summary(table.peer_errors[peer]),
+            "kv_pool": "not predicted",
+        }
+        for peer in PEERS
+    }
+    peers["gguf-parser"] = "not run: it is a Go program, and no Go toolchain is here"
     return {
-        "kv_bytes_per_token": summary(per_token),
-        "weights": summary(weights),
-        "weights_where_the_size_is_known": summary(known),
-        "kv_pool": summary(pools),
-        "kv_pool_weak_evidence": summary(weak),
-        "fits": {"right": right, "wrong": wrong, "share": round(right / max(right + wrong, 1), 4),
-                 "says_fits_without_naming_a_risk_where_it_failed": silent},
-        "peers": {
-            peer: {
-                "fits_share": round(values["right"] / max(values["rows"], 1), 4),  # type: ignore[operator,type-var]
-                "weights": summary(values["weights"]),  # type: ignore[arg-type]
-                "kv_pool": "not predicted",
-            }
-            for peer, values in peers.items()
-        } | {"gguf-parser": "not run: it is a Go program, and no Go toolchain is here"},
+        "kv_bytes_per_token": summary(table.errors["per_token"]),
+        "weights": summary(table.errors["weights"]),
+        "weights_where_the_size_is_known": summary(table.errors["known"]),
+        "kv_pool": summary(table.errors["pool"]),
+        "kv_pool_weak_evidence": summary(table.errors["weak"]),
+        "fits": {
+            "right": table.right,
+            "wrong": table.wrong,
+            "share": round(table.right / judged, 4),
+            "says_fits_without_naming_a_risk_where_it_failed": table.silent,
+        },
+        "peers": peers,
         "rows": rows,
         "not_predicted": dict(skipped),
-    }  # fmt: skip
+    }
 
 
 def speeds(catalog: Catalog) -> dict[str, Any]:
@@ -145,8 +175,10 @@ def speeds(catalog: Catalog) -> dict[str, Any]:
         rows.append({"case": reading.case, "kind": reading.kind, "what": reading.label, "context": reading.context,
                      "prompt": reading.prompt, "batch": reading.batch, "measured": reading.measured,
                      "predicted": round(mine, 2), "weak": reading.weak})  # fmt: skip
+    errors = {kind: summary(values) for kind, values in sorted(groups.items())}
     return {
-        "errors": {kind: summary(v) for kind, v in sorted(groups.items())},
+        "errors": errors,
+        "fitted_on_one_half_tested_on_the_other": holdout(),
         "rows": rows,
         "not_predicted": dict(skipped),
     }
@@ -155,7 +187,7 @@ def speeds(catalog: Catalog) -> dict[str, Any]:
 def main() -> None:
     catalog = load_catalog()
     pairs = llamacpp_pairs(catalog)
-    results = {
+    tables: dict[str, Any] = {
         "command": ".venv/bin/python -m benchmarks.planner",
         "machine": {
             "system": platform.system(),
@@ -165,17 +197,16 @@ def main() -> None:
             "load_at_start": round(os.getloadavg()[0], 2),
         },
         "vllm_memory": memory(catalog),
-        "llama_cpp_memory": {"errors": summary([row["error"] for row in pairs if "weak" not in row]), "rows": pairs},
+        "llama_cpp_memory": {"errors": summary([r["error"] for r in pairs if "weak" not in r]), "rows": pairs},
         "speed": speeds(catalog),
         "casting": measure_casting(catalog),
     }
     RESULTS.parent.mkdir(parents=True, exist_ok=True)
-    RESULTS.write_text(json.dumps(results, ensure_ascii=False, indent=1) + "\n", "utf-8")
-    shown = {key: value for key, value in results["vllm_memory"].items() if key not in ("rows", "not_predicted")}  # type: ignore[attr-defined]
-    print(json.dumps(shown, indent=1))
-    print(json.dumps(results["llama_cpp_memory"], indent=1))
-    print(json.dumps(results["speed"]["errors"], indent=1))  # type: ignore[index]
-    print(json.dumps(results["casting"], indent=1))
+    RESULTS.write_text(json.dumps(tables, ensure_ascii=False, indent=1) + "\n", "utf-8")
+    shown = {key: value for key, value in tables["vllm_memory"].items() if key not in ("rows", "not_predicted")}
+    shown |= {"llama.cpp": tables["llama_cpp_memory"]["errors"], "speed": tables["speed"]["errors"]}
+    shown["speed on cases that the fit did not see"] = tables["speed"]["fitted_on_one_half_tested_on_the_other"]
+    print(json.dumps(shown | {"casting": tables["casting"]}, indent=1))
 
 
 if __name__ == "__main__":

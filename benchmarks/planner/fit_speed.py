@@ -43,7 +43,7 @@ def loss(readings: list[SpeedReading]) -> float:
     return sum(sum(v) / len(v) for v in cases.values()) / len(cases)
 
 
-def fit(name: str, readings: list[SpeedReading], rounds: int = 14) -> None:
+def fit(name: str, readings: list[SpeedReading], rounds: int = 14, *, quiet: bool = False) -> None:
     random.seed(7)
     best = loss(readings)
     widths = dict.fromkeys(BOUNDS, 0.35)
@@ -61,7 +61,29 @@ def fit(name: str, readings: list[SpeedReading], rounds: int = 14) -> None:
             else:
                 widths[key] *= 0.6
     values = ", ".join(f"{f.name}={getattr(speed.EFFICIENCY[name], f.name):.4g}" for f in fields(speed.Efficiency))
+    if quiet:
+        return
     print(f"{name}: loss {best:.3f}  {values}")
+
+
+def holdout() -> dict[str, dict[str, float]]:
+    """Median errors on every second case, with efficiencies that were fitted on the others."""
+    readings, _ = speed_readings(load_catalog())
+    good = [reading for reading in readings if not reading.weak]
+    kept = dict(speed.EFFICIENCY)
+    order = {case: index for index, case in enumerate(sorted({reading.case for reading in good}))}
+    errors: dict[str, list[float]] = defaultdict(list)
+    try:
+        for half in (0, 1):
+            for name, before in kept.items():
+                speed.EFFICIENCY[name] = before
+                fit(name, [r for r in good if family(r) == name and order[r.case] % 2 != half], quiet=True)
+            for reading in good:
+                if order[reading.case] % 2 == half:
+                    errors[reading.kind].append(abs(predicted(reading) / reading.measured - 1))
+    finally:
+        speed.EFFICIENCY.update(kept)
+    return {kind: {"rows": len(v), "median": round(sorted(v)[len(v) // 2], 4)} for kind, v in sorted(errors.items())}
 
 
 def main() -> None:

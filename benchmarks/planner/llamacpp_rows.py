@@ -18,15 +18,15 @@ MIB = 2**20
 
 def llamacpp_pairs(catalog: Catalog) -> list[dict[str, Any]]:
     """One row per printed figure: what it is, printed and predicted MiB."""
-    rows = {
-        r["id"]: r for r in YAML(typ="safe").load((HERE / "llama_cpp_memory_cases.yaml").read_text("utf-8"))["cases"]
-    }
+    reader: Any = YAML(typ="safe")
+    cases: list[dict[str, Any]] = reader.load((HERE / "llama_cpp_memory_cases.yaml").read_text("utf-8"))["cases"]
+    rows = {row["id"]: row for row in cases}
     out: list[dict[str, Any]] = []
 
     def add(case: str, what: str, printed: float | None, predicted: float) -> None:
         if printed is not None:
-            out.append({"case": case, "what": what, "printed_mib": round(printed, 2), "predicted_mib": round(predicted, 2),
-                        "error": round(predicted / printed - 1, 4)})  # fmt: skip
+            sizes = {"printed_mib": round(printed, 2), "predicted_mib": round(predicted, 2)}
+            out.append({"case": case, "what": what, **sizes, "error": round(predicted / printed - 1, 4)})
 
     llama = instance_of(catalog.choose("DeepSeek-R1-Distill-Llama-8B", "q4_k_m"), "llama.cpp", context=8192, max_seqs=4,
                         flash_attention=False)  # fmt: skip

@@ -74,7 +74,8 @@ def _version(row: dict[str, Any]) -> EngineVersion | None:
 
 def vllm_readings(catalog: Catalog) -> tuple[list[MemoryReading], list[tuple[str, str]]]:
     """Rows that can be predicted, and the others with the reason."""
-    rows = YAML(typ="safe").load((HERE / "vllm_memory_cases.yaml").read_text("utf-8"))["cases"]
+    reader: Any = YAML(typ="safe")
+    rows: list[dict[str, Any]] = reader.load((HERE / "vllm_memory_cases.yaml").read_text("utf-8"))["cases"]
     found: list[MemoryReading] = []
     skipped: list[tuple[str, str]] = []
     for row in rows:
@@ -103,9 +104,20 @@ def catalog_names_format(catalog: Catalog, name: str) -> bool:
     return choice.format.name != choice.model.native_format
 
 
+def _device_gib(row: dict[str, Any], gpu: str, printed: dict[str, Any], extra: dict[str, Any]) -> float | None:
+    """Total memory where the log prints it; None leaves it to the card's name."""
+    total = number(printed.get("total_gpu_memory")) or extra.get("gib") or _DEVICE_GIB.get(row["id"])
+    if total is not None:
+        return total
+    shown = re.search(r"(\d+\.\d+)GiB x", str(printed.get("total_x_util", "")))
+    named = re.search(r"(\d+\.\d+) ?GiB", gpu) if "device" in gpu or "GPU (" in gpu else None
+    found = shown or named
+    return float(found[1]) if found else None
+
+
 def _reading(row: dict[str, Any], choice: Any, extra: dict[str, Any]) -> MemoryReading:
-    flags = row.get("flags") or {}
-    printed = row.get("printed") or {}
+    flags: dict[str, Any] = row.get("flags") or {}
+    printed: dict[str, Any] = row.get("printed") or {}
     settings: dict[str, object] = {
         "tensor_parallel": row.get("tp") or row.get("gpu_count") or 1,
         "pipeline_parallel": row.get("pp") or 1,
@@ -121,12 +133,7 @@ def _reading(row: dict[str, Any], choice: Any, extra: dict[str, Any]) -> MemoryR
     if settings["utilization"] is None and settings["version"] is None:
         settings["utilization"] = 0.9  # the default of every version up to 0.21
     gpu = str(row.get("gpu") or "")
-    exact = re.search(r"(\d+\.\d+) ?GiB", " ".join([gpu, *(f"{v}" for v in printed.values() if isinstance(v, str))]))
-    total = number(printed.get("total_gpu_memory")) or extra.get("gib") or _DEVICE_GIB.get(row["id"])
-    if total is None and (shown := re.search(r"(\d+\.\d+)GiB x", str(printed.get("total_x_util", "")))):
-        total = float(shown[1])
-    if (total is None and exact and "device" in gpu) or (exact and "GPU (" in gpu):
-        total = float(exact[1])
+    total = _device_gib(row, gpu, printed, extra)
     weights = number(printed.get("weights") or printed.get("weights_per_gpu"))
     pool = number(printed.get("available_kv_cache") or printed.get("kv_cache_size") or printed.get("kv_reserved"))
     if pool is not None and "~" in str(printed.get("available_kv_cache")):

@@ -63,6 +63,10 @@ def test_amd_cards_are_read_from_sysfs(tmp_path: Path) -> None:
 def test_without_accelerators_the_processor_counts(monkeypatch: pytest.MonkeyPatch) -> None:
     for name in ("_nvml", "_nvidia_smi", "_apple"):
         monkeypatch.setattr(devices, name, list)
-    monkeypatch.setattr(devices, "_amd", lambda _: [])
+
+    def none(_: Path) -> list[Found]:
+        return []
+
+    monkeypatch.setattr(devices, "_amd", none)
     (found,) = devices.detect_devices()
     assert found.vendor == "cpu"

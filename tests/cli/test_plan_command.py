@@ -90,7 +90,8 @@ def test_a_team_file_whose_agents_state_needs(run: Run, tmp_path: Path) -> None:
     )
     path.write_text(
         "name: pair\npreamble: You are a pair.\nsections:\n  one: {text: true}\n  two: {text: true}\nagents:\n"
-        f"  first:\n    {agent.format('one')}\n  second:\n    {agent.format('two')}\n    reads: {{one: {{mode: fresh}}}}\n"
+        f"  first:\n    {agent.format('one')}\n  second:\n    {agent.format('two')}\n"
+        "    reads: {one: {mode: fresh}}\n"
         "replies: {first: one, full: two}\n",
         "utf-8",
     )

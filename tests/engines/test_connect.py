@@ -133,6 +133,19 @@ async def test_e3_the_limit_is_the_servers_own_and_may_be_lowered() -> None:
             await engine.aclose()
 
 
+@pytest.mark.parametrize(
+    ("version", "priority"),
+    [("0.8.4", False), ("0.10.2", False), ("0.11.0", True), ("0.32.0+cpu", True), ("1.0.0", True)],
+)
+async def test_old_vllm_may_refuse_priorities(version: str, priority: bool) -> None:
+    routes: Routes = {"/version": json_script(f'{{"version":"{version}"}}')}
+    async with ScriptedEngine(kind=EngineKind.VLLM, routes=routes) as scripted:
+        engine = await connect(scripted.url)
+        assert engine.profile.priority is priority
+        assert engine.profile.version == version
+        await engine.aclose()
+
+
 async def test_a_server_that_does_not_tell_its_context_gets_the_one_given() -> None:
     plain = json_script('{"object":"list","data":[{"id":"m"}]}')
     async with ScriptedEngine(routes={"/v1/models": plain}) as scripted:

@@ -1,3 +1,5 @@
+from typing import Any
+
 import pytest
 
 from repertory.catalog.loader import load_catalog
@@ -37,7 +39,7 @@ def test_weights_per_rank(model: str, ranks: int, printed_gib: float, rel: float
         ("DeepSeek-R1-Distill-Qwen-14B", {"utilization": 0.98, "tensor_parallel": 2, "version": (0, 6)}, 23.59, 8.69),
     ],
 )
-def test_pool(model: str, settings: dict[str, object], device_gib: float, pool_gib: float) -> None:
+def test_pool(model: str, settings: dict[str, Any], device_gib: float, pool_gib: float) -> None:
     memory = vllm_memory(instance_of(CATALOG.choose(model), **settings), device_gib, "NVIDIA A100")
     assert memory.ranks[0].kv_pool / GIB == pytest.approx(pool_gib, rel=0.06)
 

@@ -118,9 +118,9 @@ def test_a_minimum_that_nobody_reaches_is_named() -> None:
 def test_needs_that_clash_only_together_are_named() -> None:
     """Each of the two agents fits the card, both do not; the third has no part in it."""
     strict = {
-        "coder": AgentNeeds(benchmarks={"humaneval": BenchmarkNeed(minimum=90)}, thinking=False),
-        "sage": AgentNeeds(benchmarks={"gpqa_diamond": BenchmarkNeed(minimum=80)}, thinking=True),
-        "helper": AgentNeeds(benchmarks={"ifeval": BenchmarkNeed()}),
+        "coder": AgentNeeds(benchmarks={"humaneval": BenchmarkNeed(minimum=90)}, thinking=False, context_tokens=512),
+        "sage": AgentNeeds(benchmarks={"gpqa_diamond": BenchmarkNeed(minimum=80)}, thinking=True, context_tokens=512),
+        "helper": AgentNeeds(benchmarks={"ifeval": BenchmarkNeed()}, context_tokens=512),
     }
     plan = make_plan(team_of(**strict), profile_named("rtx4090", CATALOG), CATALOG)
     assert not plan.feasible

@@ -170,6 +170,7 @@ async def check_engine_at(
 ) -> Sequence[Finding]:
     """Connect to an engine and, with `probe`, try what it can do."""
     from repertory.engines.connect import connect
+    from repertory.engines.openai_compatible import OpenAIEngine
     from repertory.engines.probe import probe_engine
 
     try:
@@ -186,7 +187,7 @@ async def check_engine_at(
                 f"{profile.kind}{version} serves {engine.model}, context {engine.context_tokens} tokens",
             )
         ]
-        if probe:
+        if probe and isinstance(engine, OpenAIEngine):  # every adapter is one
             result = await probe_engine(engine)
             for check in result.checks:
                 status: Literal["ok", "warn"] = "ok" if check.status == "yes" else "warn"

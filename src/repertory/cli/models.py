@@ -15,7 +15,9 @@ _MB = 1e6
 def register(app: typer.Typer) -> None:
     """Add the group of commands."""
     group = typer.Typer(
-        help="The model files on this machine, and the models of the catalog.", no_args_is_help=True, rich_markup_mode=None
+        help="The model files on this machine, and the models of the catalog.",
+        no_args_is_help=True,
+        rich_markup_mode=None,
     )
     group.command("list")(_list)
     group.command("show")(show_model)

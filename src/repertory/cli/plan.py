@@ -29,6 +29,7 @@ def _plan(
     swap: Annotated[bool, typer.Option("--swap", help="Instances may sleep while others run.")] = False,
     explain: Annotated[bool, typer.Option("--explain", help="Say why each agent got its model, and compare.")] = False,
     instances: Annotated[int, typer.Option("--instances", min=1, max=64, help="At least so many instances.")] = 1,
+    only: Annotated[str | None, typer.Option("--only", metavar="MODEL", help="All agents on this model.")] = None,
     limit: Annotated[float, typer.Option("--limit", min=0.5, max=3600, help="Seconds for the solver.")] = 60.0,
     output: Annotated[
         Path | None, typer.Option("--output", metavar="FILE", help="Also write the plan file for `up`.")
@@ -57,6 +58,7 @@ def _plan(
         swap=swap,
         limit_s=limit,
         min_instances=instances,
+        only=only,
         progress=lambda words: side().print(words, style="dim", markup=False),
     )
     document = result.document()

@@ -21,6 +21,8 @@ __all__ = ("connect",)
 _DETECT_S = 5.0
 _UNKNOWN_CONTEXT = 4096
 """Assumed of a server that does not tell its context: what most serve at least."""
+_PRIORITY_IGNORED_FROM = 11
+"""vLLM before 0.11 can refuse a request with a priority when it schedules in order; later versions ignore it then."""
 _OLLAMA_CONTEXT = 8192
 """Asked of Ollama when the model is not loaded yet; its own default of 4096 cuts prompts without a word."""
 
@@ -126,8 +128,12 @@ async def _vllm(client: EngineClient, model: str | None, context_tokens: int | N
     models = await _models(client)
     name = _choose(client, model, models)
     entry = next((item for item in models if item.get("id") == name), models[0])
-    version = (await _get(client, "/version")).fields().get("version")
-    profile = load_profile(EngineKind.VLLM).model_copy(update={"version": _text(version)})
+    version = _text((await _get(client, "/version")).fields().get("version"))
+    changes: dict[str, object] = {"version": version}
+    old = re.match(r"0\.(\d+)\.", version or "")
+    if old and int(old[1]) < _PRIORITY_IGNORED_FROM:
+        changes |= {"priority": False}
+    profile = load_profile(EngineKind.VLLM).model_copy(update=changes)
     context = _int(entry.get("max_model_len"))
     return VllmEngine(
         client, model=name, profile=profile, context_tokens=_smaller(context_tokens, context), max_in_flight=64

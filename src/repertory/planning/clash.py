@@ -117,8 +117,8 @@ def _together(
     for j, count in least.uses.items():
         mine = [agent for agent, i in least.plays.items() if i == j]
         gib += pool[j].span * (pool[j].load_mib(mine, sets) + (count - 1) * pool[j].fixed_mib) / 1024
-    have = sum(slot.budget_gib for slot in profile.slots)
-    room = f"need at least {gib:.1f} GiB, and {profile.name} has {have:.1f} GiB"
+    have = sum(slot.room_mib for slot in profile.slots) / 1024
+    room = f"need at least {gib:.1f} GiB, and {profile.name} has {have:.1f} GiB to use"
     if gib <= have:
         room += ", which can not be divided so that each instance fits its devices"
     return f"{', '.join(core)} can not be served together: they {room}; leave out any one of them and it works"

@@ -214,6 +214,7 @@ def make_plan(
     swap: bool = False,
     limit_s: float = 60.0,
     min_instances: int = 1,
+    only: str | None = None,
     measured: Mapping[str, Mapping[tuple[str, str], float]] | None = None,
     progress: Callable[[str], None] | None = None,
 ) -> Plan:
@@ -226,11 +227,13 @@ def make_plan(
         swap: Whether instances may sleep while others run.
         limit_s: Seconds for the solver.
         min_instances: The least number of instances.
+        only: A model that all agents must play on, in any of its checkpoints.
         measured: Scores measured on one's own instances; they beat published ones.
         progress: Told what is being solved.
     """
     table = ScoreTable(catalog.models, measured)
-    found = candidates(catalog.models, profile, team.agents, team.work, table)
+    models = [catalog.find_model(only)] if only is not None else catalog.models
+    found = candidates(models, profile, team.agents, team.work, table)
     together = together_sets(list(team.agents), team.work)
     casting = cast(
         found, profile, team.agents, together, limit_s=limit_s, min_instances=min_instances, progress=progress
@@ -242,7 +245,7 @@ def make_plan(
         if casting.status == "unknown":
             notes.append(f"no plan was found within {limit_s:g} s; that is no proof that there is none")
         else:
-            notes += why_infeasible(catalog.models, profile, team.agents, team.work, table, found)
+            notes += why_infeasible(models, profile, team.agents, team.work, table, found)
             if not swap:
                 notes.append("with --swap instances may take turns on a device")
         return Plan(team, profile, casting, tuple(found), None, tuple(notes))

@@ -1,8 +1,11 @@
 from typing import Any
 
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from repertory.engines.schema import lint_schema
+from repertory.engines.schema.keywords import KNOWN
 
 
 def problems_of(properties: dict[str, Any], severity: str) -> list[tuple[str, str]]:
@@ -47,3 +50,48 @@ def test_all_errors_are_found_not_only_the_first() -> None:
 def test_a_clean_schema_has_no_problems() -> None:
     schema = {"type": "object", "properties": {"a": {"type": "integer"}, "b": {"enum": ["x", "y"]}}}
     assert lint_schema(schema) == []
+
+
+@pytest.mark.parametrize(
+    "node",
+    [
+        {"type": "array", "items": {"type": "null"}, "minItems": "x"},
+        {"type": "string", "maxLength": "5"},
+        {"type": "string", "maxLength": -1},
+        {"type": 3},
+        {"type": []},
+        {"enum": 3},
+        {"anyOf": {}},
+        {"properties": []},
+        {"properties": {"a": 3}},
+        {"type": "object", "properties": {"x": {"type": "null"}}, "required": "x"},
+        {"$ref": 3},
+        {"allOf": "x"},
+        {"pattern": 3},
+        {"minimum": "1"},
+        "string",
+        3,
+        None,
+        ["string"],
+    ],
+)
+def test_what_is_no_json_schema_is_an_error_and_not_a_crash(node: Any) -> None:
+    found = lint_schema({"type": "object", "properties": {"a": node}})
+    assert any(problem.severity == "error" and problem.pointer.startswith("/properties/a") for problem in found)
+
+
+JUNK = st.recursive(
+    st.none() | st.booleans() | st.integers(-3, 3) | st.sampled_from(["object", "array", "string", "#/a", "^a$", ""]),
+    lambda inner: (
+        st.lists(inner, max_size=3) | st.dictionaries(st.sampled_from([*sorted(KNOWN), "a", "x-y"]), inner, max_size=4)
+    ),
+    max_leaves=20,
+)
+
+
+@settings(max_examples=300, deadline=None)
+@given(st.dictionaries(st.sampled_from(sorted(KNOWN)), JUNK, max_size=5))
+def test_any_json_is_linted(schema: dict[str, Any]) -> None:
+    for problem in lint_schema(schema):
+        assert problem.message
+        assert problem.pointer == "" or problem.pointer.startswith("/")

@@ -43,6 +43,8 @@ def test_plain_anchored_patterns_may_be_sent(pattern: str, grammar: str, longest
         r"^(x?){20}$",
         "^" + "a?" * 30 + "b$",
         "^" + "a{0,9}" * 8 + "b$",
+        "^(b?a?[a-z]b?a? )*x$",
+        "^" + "(b?a?[a-z]b?a? )" * 8 + "x$",
         "^a{0,900}[a-c]{0,900}b$",
         "^(a|ab|b)(a|ab|b)" + "(a|ab|b)" * 12 + "$",
         r"^(a{1,20}){1,20}$",

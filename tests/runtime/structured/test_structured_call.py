@@ -197,7 +197,7 @@ async def test_a9_after_three_faults_no_grammar_is_sent_until_the_instance_has_r
 async def test_b1_a_refused_keyword_is_left_out_and_is_not_the_models_failure() -> None:
     def refuse(request: GenerateRequest) -> Say | Exception:
         sent = json.dumps(request.json_schema)
-        return SchemaRejectedError("unsupported", keyword="minItems") if "minItems" in sent else VALID
+        return SchemaRejectedError("unsupported: minItems") if "minItems" in sent else VALID
 
     health = GrammarHealth()
     engine = FakeEngine([refuse])
@@ -229,7 +229,7 @@ async def test_b1_a_server_that_refuses_every_schema_is_asked_in_words(keyword: 
 async def test_b1_the_kept_keyword_is_still_checked_by_us() -> None:
     def refuse(request: GenerateRequest) -> Say | Exception:
         bad = "minItems" in json.dumps(request.json_schema)
-        return SchemaRejectedError("unsupported", keyword="minItems") if bad else Say('{"goal": "x", "names": []}')
+        return SchemaRejectedError("unsupported: minItems") if bad else Say('{"goal": "x", "names": []}')
 
     result = await call(FakeEngine([refuse]))
     assert result.failure is FailureKind.SCHEMA_INVALID

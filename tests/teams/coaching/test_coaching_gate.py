@@ -91,3 +91,12 @@ def test_the_result_never_depends_on_the_cut(text: str, size: int) -> None:
 def test_what_has_passed_passes_again_unchanged(text: str) -> None:
     once = say(text).strip()
     assert say(once).strip() == once
+
+
+def test_an_echo_of_the_message_gets_a_question() -> None:
+    message = "I finished the draft report and I should show it to somebody."
+    limits = GateLimits(echo_of=message)
+    assert say("You finished the draft report and you should show it to somebody.", limits).endswith(
+        f"somebody. {OTHERWISE}"
+    )
+    assert say("Who could read the draft report first?", limits) == "Who could read the draft report first?"

@@ -2,7 +2,8 @@ import pytest
 
 from repertory.teams.coaching.leaks import find_leaks
 from repertory.teams.coaching.moves import Move
-from repertory.teams.coaching.reply_check import ReplyRules, check_reply, mend_reply, repeats
+from repertory.teams.coaching.repeats import repeats
+from repertory.teams.coaching.reply_check import ReplyRules, check_reply, mend_reply
 from repertory.teams.coaching.sections import Voice
 
 MESSAGE = "I finished a draft report. Should I just announce a public deadline so I can't back out?"

@@ -6,14 +6,18 @@ lowered to the engine; it accepts nothing that the schema as written refuses, bu
 `Normaliser.client`.
 """
 
+import json
 from collections.abc import Callable, Sequence
+from functools import lru_cache
 from typing import Any, cast
 
+from repertory.engines.schema.forms import FORMAT_LENGTHS, any_of, has_type, of_type, undescribed
 from repertory.engines.schema.keywords import CLIENT_ONLY, KNOWN, REFUSED, SCALAR, TYPES_OF
 from repertory.engines.schema.limits import SchemaLimits
 from repertory.engines.schema.merge import Contradiction, find_reference, intersect
 from repertory.engines.schema.patterns import check_pattern
-from repertory.engines.schema.problems import JsonSchema, SchemaProblem, Severity, child
+from repertory.engines.schema.problems import JsonSchema, Problem, SchemaProblem, Severity, child
+from repertory.engines.schema.validation import META_SCHEMA, validate
 
 __all__ = ("Normaliser",)
 
@@ -44,6 +48,10 @@ class Normaliser:
 
     def run(self) -> JsonSchema:
         """The normal form; only to be used when `problems` holds no error."""
+        for problem in _mistakes(json.dumps(self._root, default=str)):
+            self._report(problem.pointer, f"not a JSON Schema: {problem.message}", "mend it")
+        if self._has_errors():
+            return {"type": "null"}
         node = self._visit(self._root, "", (), 0)
         variants = cast("list[JsonSchema]", node["anyOf"]) if "anyOf" in node else [node]
         if any(variant.get("type") != "object" for variant in variants) and not self._has_errors():
@@ -142,8 +150,8 @@ class Normaliser:
                 "give it a `type`, `enum` or `const`",
             )
         if isinstance(kind, list):
-            branches = [self._visit({**_of_type(node, one), "type": one}, pointer, refs, depth) for one in kind]
-            return _any_of([_undescribed(branch) for branch in branches])
+            branches = [self._visit({**of_type(node, one), "type": one}, pointer, refs, depth) for one in kind]
+            return any_of([undescribed(branch) for branch in branches])
         if kind not in _TYPES:
             return self._fail(child(pointer, "type"), f"no such type: {kind!r}", f"one of {', '.join(_TYPES)}")
         if kind in self._builders:
@@ -174,13 +182,13 @@ class Normaliser:
         for index, branch in enumerate(branches):
             whole = {"allOf": [rest, branch]} if rest else branch
             forms.append(self._visit(whole, child(pointer, key, index) if not rest else pointer, refs, depth))
-        return _any_of(forms)
+        return any_of(forms)
 
     def _enum(self, node: JsonSchema, pointer: str) -> JsonSchema:
         values = cast("list[Any]", node["enum"]) if isinstance(node["enum"], list) else []
         kind = node.get("type")
         kinds = cast("list[str]", kind) if isinstance(kind, list) else [str(kind)] if kind else list(_TYPES)
-        values = [value for value in values if any(_has_type(value, one) for one in kinds)]
+        values = [value for value in values if any(has_type(value, one) for one in kinds)]
         if not values:
             return self._fail(
                 pointer, "no value is allowed here", "list at least one value of the right type in `enum`"
@@ -247,7 +255,7 @@ class Normaliser:
             )
         if least > int(most):
             return self._fail(pointer, f"`minItems` {least} is more than `maxItems` {most}", "mend one of them")
-        form: JsonSchema = {"type": "array", "items": _any_of(kinds), "maxItems": int(most)}
+        form: JsonSchema = {"type": "array", "items": any_of(kinds), "maxItems": int(most)}
         if prefix:
             form["prefixItems"] = kinds[: len(prefix)]
         if least:
@@ -269,9 +277,7 @@ class Normaliser:
                 most = max(checked.longest, least)
         if "format" in node:
             form["format"] = str(node["format"])
-            most = (
-                most if most is not None else max(_FORMAT_LENGTHS.get(form["format"], self._limits.max_length), least)
-            )
+            most = most if most is not None else max(FORMAT_LENGTHS.get(form["format"], self._limits.max_length), least)
         if most is None:
             most = max(self._limits.max_length, least)
             self._report(
@@ -285,40 +291,7 @@ class Normaliser:
         return form
 
 
-_FORMAT_LENGTHS = {"date": 10, "date-time": 40, "time": 30, "uuid": 36}
-"""The longest text of the formats that engines know, in characters."""
-
-
-def _has_type(value: object, kind: str) -> bool:
-    if kind == "null":
-        return value is None
-    if kind == "boolean":
-        return isinstance(value, bool)
-    if isinstance(value, bool):
-        return False
-    if kind == "integer":
-        return isinstance(value, int) or (isinstance(value, float) and value.is_integer())
-    expected = {"number": (int, float), "string": (str,), "array": (list,), "object": (dict,)}.get(kind, ())
-    return isinstance(value, expected)
-
-
-def _of_type(node: JsonSchema, kind: str) -> JsonSchema:
-    """The keywords of a node that say something about one type."""
-    return {
-        key: value
-        for key, value in node.items()
-        if key not in ("type", "description", "title", "default") and kind in TYPES_OF.get(key, (kind,))
-    }
-
-
-def _undescribed(node: JsonSchema) -> JsonSchema:
-    return {key: value for key, value in node.items() if key != "description"}
-
-
-def _any_of(forms: Sequence[JsonSchema]) -> JsonSchema:
-    """One node for several alternatives: nested ones flattened, doubles removed."""
-    flat: list[JsonSchema] = []
-    for form in forms:
-        parts = cast("list[JsonSchema]", form["anyOf"]) if "anyOf" in form and "description" not in form else [form]
-        flat += [part for part in parts if part not in flat]
-    return flat[0] if len(flat) == 1 else {"anyOf": flat}
+@lru_cache(maxsize=256)
+def _mistakes(schema: str) -> tuple[Problem, ...]:
+    """Where a schema is none; kept, because it takes milliseconds and the same few schemas are used in every turn."""
+    return tuple(validate(json.loads(schema), META_SCHEMA))

@@ -57,6 +57,8 @@ class Node:
     """The same for the last character."""
     ways: int = 1
     """Upper bound of the ways in which it can match the beginnings of one text: what a failed match has to try."""
+    ambiguous: bool = False
+    """Whether it may match one and the same text in several ways; repeated, these multiply."""
 
 
 _FORMS = "write it with classes, groups, `|` and the quantifiers `? * + {m,n}`"
@@ -133,6 +135,7 @@ def group(inner: Node) -> Node:
         inner.leads,
         inner.trails,
         inner.ways,
+        inner.ambiguous,
     )
 
 
@@ -154,6 +157,7 @@ def alternate(branches: list[Node]) -> Node:
         frozenset[int]().union(*(branch.last for branch in branches)),
         varies=not clear or any(branch.varies for branch in branches),
         ways=max(branch.ways for branch in branches) if clear else sum(branch.ways for branch in branches),
+        ambiguous=not clear or any(branch.ambiguous for branch in branches),
     )
 
 
@@ -175,6 +179,7 @@ def concatenate(parts: list[Node]) -> Node:
         last |= part.last
         if part.shortest:
             break
+    ways, ambiguous = _ways(parts)
     longest = [part.longest for part in parts]
     head, tail = (parts[0], parts[-1]) if parts else (None, None)
     rest_of_head = frozenset[int]().union(*(part.chars for part in parts[1:]))
@@ -191,29 +196,36 @@ def concatenate(parts: list[Node]) -> Node:
         varies=any(part.varies for part in parts),
         leads=head.chars if head is not None and single_head and not head.chars & rest_of_head else None,
         trails=tail.chars if tail is not None and single_tail and not tail.chars & rest_of_tail else None,
-        ways=_ways(parts),
+        ways=ways,
+        ambiguous=ambiguous,
     )
 
 
-def _ways(parts: list[Node]) -> int:
-    """The ways in which neighbours can share a text between them (`a*a*`, `a?a?a?`): their product, which explodes.
+def _ways(parts: list[Node]) -> tuple[int, bool]:
+    """The ways in which neighbours can share a text between them (`a*a*`, `a?a?a?`), and whether they can at all.
 
-    A part that must be there and begins with a character that nothing before it can match starts anew.
+    A part that must be there and begins with a character that nothing before it can match starts anew; the ways of what
+    came before still count when they are ways to match the same text.
     """
-    most = running = 1
+    most = sealed = running = 1
+    shared = ambiguous = False
     open_chars: Chars = frozenset()
     for part in parts:
+        overlaps = bool(open_chars & part.first)
+        if part.ways == 1 and part.shortest and not overlaps:
+            sealed *= running if shared else 1
+            running, shared, open_chars = 1, False, frozenset[int]()
+            continue
         if part.ways > 1:
-            running = running * part.ways if open_chars & part.first else max(running, part.ways)
+            shared = shared or part.ambiguous or (overlaps and running > 1)
+            running = running * part.ways if overlaps or part.ambiguous else max(running, part.ways)
+        if part.ways > 1 or overlaps:
             open_chars |= part.chars
-            most = max(most, running)
-            if most > _MAX_WAYS:
-                raise RefusedError(
-                    "neighbouring repeats can match the same text in too many ways", "join them into one"
-                )
-        elif part.shortest and not open_chars & part.first:
-            running, open_chars = 1, frozenset[int]()
-    return most
+        ambiguous = ambiguous or shared
+        most = max(most, sealed * running)
+        if most > _MAX_WAYS:
+            raise RefusedError("neighbouring repeats can match the same text in too many ways", "join them into one")
+    return most, ambiguous
 
 
 def repeat(atom: Node, low: int, high: int | None) -> Node:
@@ -223,7 +235,8 @@ def repeat(atom: Node, low: int, high: int | None) -> Node:
         RefusedError: It could take for ever on some texts.
     """
     many = high is None or high > 1
-    if many and atom.varies and atom.leads is None and atom.trails is None:
+    separated = (atom.leads is not None or atom.trails is not None) and not atom.ambiguous
+    if many and atom.varies and not separated:
         raise RefusedError(
             "a repeat inside a repeat can take for ever on some texts",
             "put a separator that occurs nowhere else first or last in the repeated group",
@@ -239,6 +252,7 @@ def repeat(atom: Node, low: int, high: int | None) -> Node:
         atom.last,
         varies=atom.varies or low != high,
         ways=_repeated_ways(atom, low, high),
+        ambiguous=atom.ambiguous,
     )
 
 

@@ -9,7 +9,10 @@ from jsonschema.exceptions import ValidationError
 from repertory.engines.schema.problem_words import describe
 from repertory.engines.schema.problems import JsonSchema, Problem
 
-__all__ = ("validate",)
+__all__ = ("META_SCHEMA", "validate")
+
+META_SCHEMA: JsonSchema = dict(Draft202012Validator.META_SCHEMA)
+"""The schema of schemas."""
 
 _MAX_PROBLEMS = 8
 

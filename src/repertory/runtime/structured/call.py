@@ -1,13 +1,14 @@
 """The two ways to ask a model: for an object that satisfies a schema, and for text. The system's one retry layer."""
 
+import re
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import replace
-from typing import Any
+from typing import Any, cast
 
 import anyio
 
-from repertory.engines.failures import EngineBusyError, SchemaRejectedError
+from repertory.engines.failures import EngineBusyError
 from repertory.engines.protocol import Engine, FinishReason, GenerateRequest
 from repertory.engines.schema import CompiledSchema, compile_schema, field_guide
 from repertory.engines.schema.keywords import DROPPABLE
@@ -136,15 +137,15 @@ class _StructuredCall:
 
     def _lower(self, streamed: Streamed) -> bool:
         """Leave out what the engine refused; whether anything is left that a grammar could hold."""
-        refused = streamed.error.keyword if isinstance(streamed.error, SchemaRejectedError) else None
-        simplest = self.health.refused >= DROPPABLE
-        if refused is not None and refused not in self.health.refused and refused in DROPPABLE:
-            self.health.refused.add(refused)
-        elif not simplest:
+        before = self.compiled.grammar_schema
+        said = set(re.findall(r"\w+", str(streamed.error)))
+        named = _keywords(before) & said & DROPPABLE
+        if named:
+            self.health.refused |= named
+        elif not self.health.refused >= DROPPABLE:
             self.health.refused |= DROPPABLE
         else:
             return False
-        before = self.compiled.grammar_schema
         self.compiled = self._compile()
         return self.compiled.grammar_schema != before or self._lower(streamed)
 
@@ -228,6 +229,16 @@ def _judge_text(
     text = clean_text(streamed.text).strip()
     problems = check(text) if check is not None else []
     return text, _fail(streamed, FailureKind.CHECK_FAILED, problems) if problems else ()
+
+
+def _keywords(node: Any) -> set[str]:
+    """The keywords that a sent schema uses, and the names of its fields."""
+    if isinstance(node, dict):
+        fields = cast("dict[str, Any]", node)
+        return set(fields).union(*(_keywords(inner) for inner in fields.values()))
+    if isinstance(node, list):
+        return set[str]().union(*(_keywords(inner) for inner in cast("list[Any]", node)))
+    return set()
 
 
 def _note_cut(streamed: Streamed, sent: GenerateRequest, *, misrouted: bool = False) -> None:

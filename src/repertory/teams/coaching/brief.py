@@ -1,7 +1,9 @@
 """What each agent alone is shown of the blackboard, in as few words as do."""
 
+import re
+
 from repertory.runtime.rules import TurnView
-from repertory.teams.coaching.evidence import latest_value, open_commitments
+from repertory.teams.coaching.evidence import latest_value, open_commitments, texts_of
 from repertory.teams.coaching.language import detect, fixed_language, language_name
 from repertory.teams.coaching.moves import MOVE_FACTS, Move
 from repertory.teams.coaching.persona import previous_persona
@@ -9,7 +11,7 @@ from repertory.teams.coaching.plasticity import current_voice
 from repertory.teams.coaching.preferences import voice_in_words
 from repertory.teams.coaching.reconcile import BLOCKS_FROM_SEVERITY
 from repertory.teams.coaching.stability import standing_blocks
-from repertory.teams.coaching.words import quote
+from repertory.teams.coaching.words import fold, quote
 
 __all__ = ("brief_for", "reply_language")
 
@@ -74,33 +76,48 @@ def _stability(view: TurnView) -> str:
     return f"Blocked already: {_not_to_suggest(view) or 'nothing'}."
 
 
-def _blocked_lines(view: TurnView) -> list[str]:
-    """What must not be suggested, and for what somebody wanted: why, and what serves the same end."""
-    blocked = _not_to_suggest(view)
-    if not blocked:
-        return []
-    lines = [f"Never suggest: {blocked}."]
-    for item in view.merge.conflicts if view.merge else ():
-        if item.rule == "blocked_beats_recommended":
-            fact = MOVE_FACTS[Move(item.topic)]
-            reason = item.why.partition(": ")[2]
-            lines.append(f"Say openly why not {fact.words}: {reason}. Suggest instead: {fact.instead_words}.")
-    return lines[:3]
+_ASKS_CHANCE = re.compile(
+    r"\b(?:odds|chances?|how likely|likelihood|probab\w*|probabilidad\w*|chances|wahrscheinlich\w*|probabilites?)\b"
+)
+_POINTS = 3
+_TOPICS = ("chance", "promise", "priority", "growth", "pattern", "goal", "recurring")
+_RANK = {name: rank for rank, name in enumerate(_TOPICS)}
+
+
+def _points(view: TurnView) -> list[str]:
+    """The claims that the reply is to be made of, under their numbers; a chance only when the person asks for it."""
+    asked = bool(_ASKS_CHANCE.search(fold(view.message.text)))
+    claims = [claim for claim in (view.merge.claims if view.merge else ()) if claim.topic != "chance" or asked]
+    ranked = sorted(claims, key=lambda claim: _RANK.get(claim.topic.split(" ")[0], len(_RANK)))
+    return [f"{claim.id.removeprefix('c')}. {quote(claim.text, 150)}" for claim in ranked[:_POINTS]]
+
+
+def _not_this(view: TurnView) -> list[str]:
+    """For each move that somebody wanted and that is blocked: that it is not advised, and why, in the person's words."""
+    conflicts = view.merge.conflicts if view.merge else ()
+    lost = {item.topic for item in conflicts if item.rule == "blocked_beats_recommended"}
+    lines: list[str] = []
+    for block in standing_blocks(view):
+        if block.move.value in lost:
+            said = " ".join(texts_of(block.evidence[:1], view))
+            reason = f'you wrote: "{quote(said, 130)}"' if said else block.reason
+            lines.append(f"- Rather not {MOVE_FACTS[block.move].words}, because {reason}.")
+    return lines[:2]
 
 
 def _synth(view: TurnView) -> str:
     merge = view.merge
     first = view.sections.get("first_reply")
-    lines = ["Facts about them (do not show the numbers c1, c2):"]
-    lines += [f"{claim.id}. {quote(claim.text, 160)}" for claim in (merge.claims if merge else ())]
-    moves = [MOVE_FACTS[Move(name)].words for name in (merge.moves if merge else ())][:2]
-    if moves:
-        lines.append(f"The step to take with them: {moves[0]}" + (f", or {moves[1]}." if moves[1:] else "."))
-    lines += _blocked_lines(view)
-    tensions = [item for item in (merge.conflicts if merge else ()) if item.rule == "tension_kept"]
-    lines += [f"Show both sides: {item.topic.replace('_', ' ')}, but {quote(item.why, 90)}." for item in tensions[:1]]
+    lines: list[str] = []
     if first and isinstance(first.value, str) and first.value:
-        lines.append(f'They have already read this, say something else: "{quote(first.value, 240)}"')
+        lines.append(f'Said already: "{quote(first.value, 200)}"')
+    lines += ["What to say next:", *_points(view), *_not_this(view)]
+    tensions = [item for item in (merge.conflicts if merge else ()) if item.rule == "tension_kept"]
+    lines += [
+        f"- On one side {item.topic.replace('_', ' ')}; on the other {quote(item.why, 90)}." for item in tensions[:1]
+    ]
+    says = [MOVE_FACTS[Move(name)].say for name in (merge.moves if merge else ())]
+    lines += [f"- {say}" for say in says if say][:2]
     lines.append(f"Write in {reply_language(view)}: {voice_in_words(current_voice(view))}.")
     return "\n".join(lines)
 

@@ -9,15 +9,15 @@ from repertory.teams.coaching.sections import PersonaSection, ShadowSection, Sta
 __all__ = ("Candidate", "persona_claims", "shadow_claims", "stability_claims")
 
 _PATTERN_WORDS = {
-    Pattern.INTENTION_ACTION_GAP: "they plan it and do not do it",
-    Pattern.GOAL_SUBSTITUTION: "something else takes the place of the goal",
-    Pattern.OVERCOMMITMENT: "they take on more than fits",
-    Pattern.AVOIDANCE: "they avoid what is uncomfortable",
-    Pattern.ALL_OR_NOTHING: "all or nothing",
-    Pattern.PLANNING_FALLACY: "they plan more than they get done",
-    Pattern.RELAPSE_CYCLE: "a start, a slip, a new start",
-    Pattern.GOAL_CONFLICT: "two goals stand against each other",
-    Pattern.STEADY_FOLLOW_THROUGH: "they keep what they plan",
+    Pattern.INTENTION_ACTION_GAP: "you plan it and it does not happen",
+    Pattern.GOAL_SUBSTITUTION: "something else takes the place of your goal",
+    Pattern.OVERCOMMITMENT: "you take on more than fits",
+    Pattern.AVOIDANCE: "you step around what is uncomfortable",
+    Pattern.ALL_OR_NOTHING: "it is all or nothing for you",
+    Pattern.PLANNING_FALLACY: "you plan more than you get done",
+    Pattern.RELAPSE_CYCLE: "there is a start, a slip, and a new start",
+    Pattern.GOAL_CONFLICT: "two of your goals stand against each other",
+    Pattern.STEADY_FOLLOW_THROUGH: "you keep what you plan",
 }
 
 
@@ -41,10 +41,10 @@ def shadow_claims(shadow: ShadowSection, view: TurnView) -> list[Candidate]:
     evidence = tuple(shadow.evidence)
     found: list[Candidate] = []
     if shadow.stated_goal:
-        found.append(Candidate(Claim("", "shadow", "goal", f"they say they want: {shadow.stated_goal}", evidence[-3:])))
+        found.append(Candidate(Claim("", "shadow", "goal", f"you say you want: {shadow.stated_goal}", evidence[-3:])))
     if shadow.revealed_priority:
         found.append(
-            Candidate(Claim("", "shadow", "priority", f"their time goes to: {shadow.revealed_priority}", evidence[-3:]))
+            Candidate(Claim("", "shadow", "priority", f"your time went to: {shadow.revealed_priority}", evidence[-3:]))
         )
     words = _PATTERN_WORDS.get(shadow.pattern)
     if words:
@@ -61,7 +61,9 @@ def shadow_claims(shadow: ShadowSection, view: TurnView) -> list[Candidate]:
     ]:
         state = {"open": "open", "kept": "done", "missed": "not done", "dropped": "dropped"}[item.outcome]
         source = item.settled_in or item.made_in
-        found.append(Candidate(Claim("", "shadow", f"promise {item.id}", f"promise ({state}): {item.what}", (source,))))
+        found.append(
+            Candidate(Claim("", "shadow", f"promise {item.id}", f"your promise, {state}: {item.what}", (source,)))
+        )
     return found
 
 
@@ -69,7 +71,7 @@ def persona_claims(persona: PersonaSection) -> list[Candidate]:
     """Growth edge, goals that recur, and follow-through."""
     found: list[Candidate] = []
     found += [
-        Candidate(Claim("", "persona", "growth", f"worth learning: {edge.what}", tuple(edge.evidence)))
+        Candidate(Claim("", "persona", "growth", f"what you may want to learn: {edge.what}", tuple(edge.evidence)))
         for edge in persona.growth_edges[-1:]
     ]
     for goal in persona.recurring_goals:

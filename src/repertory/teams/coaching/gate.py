@@ -11,6 +11,7 @@ from collections.abc import Callable, Sequence
 from repertory.runtime.rules import TextGate
 from repertory.teams.coaching.leaks import find_leaks, is_risky_word
 from repertory.teams.coaching.moves import Move
+from repertory.teams.coaching.repeats import repeats
 from repertory.teams.coaching.suggests import is_tail, suggested_moves
 from repertory.teams.coaching.words import word_count
 
@@ -28,6 +29,7 @@ class GateLimits:
         allow_exclamation: Whether exclamation marks stay; otherwise they become full stops.
         max_words: Words after which no further sentence is let through; None: no limit.
         refuse: A further reason to leave a sentence out (such as praise that the person did not want).
+        echo_of: The person's message; a reply that only says it again gets the fixed words added.
     """
 
     def __init__(
@@ -37,11 +39,13 @@ class GateLimits:
         allow_exclamation: bool = True,
         max_words: int | None = None,
         refuse: Callable[[str], bool] | None = None,
+        echo_of: str = "",
     ) -> None:
         self.blocked = tuple(blocked)
         self.allow_exclamation = allow_exclamation
         self.max_words = max_words
         self.refuse = refuse
+        self.echo_of = echo_of
 
     @property
     def whole_sentences(self) -> bool:
@@ -65,6 +69,7 @@ class CoachGate(TextGate):
         self._shown_of_sentence = 0
         self._holding = limits.whole_sentences
         self._before = ""
+        self._said = ""
         self._left_out = False
         self._words_shown = 0
         self._anything_shown = False
@@ -73,14 +78,18 @@ class CoachGate(TextGate):
 
     def feed(self, text: str) -> str:
         """Take the next piece and return what may be shown now."""
-        return "".join(self._take(char) for char in text)
+        out = "".join(self._take(char) for char in text)
+        self._said += out
+        return out
 
     def close(self) -> str:
         """Judge what is left; fixed words when nothing was shown at all."""
         rest = self._end_sentence() if self._sentence else ""
         if not self._anything_shown:
-            rest += self._otherwise
             self._anything_shown = True
+            return rest + self._otherwise
+        if self._limits.echo_of and repeats(self._said + rest, self._limits.echo_of):
+            return f"{rest.rstrip()} {self._otherwise}"
         return rest
 
     def _take(self, char: str) -> str:

@@ -47,13 +47,6 @@ _FOLDED_LEAKS: tuple[tuple[str, re.Pattern[str]], ...] = (
         ),
     ),
     (
-        "talk about the person instead of to them",
-        re.compile(
-            r"\b(?:the (?:person|user)(?:'s)?\b|a pessoa (?:que escrev|diz|quer|esta)|el usuario|la persona (?:que escrib|dice|quiere)|"
-            r"die person (?:schreibt|sagt|will|hat)|la personne (?:qui ecrit|dit|veut|a ecrit))"
-        ),
-    ),
-    (
         "empty cheer or false certainty",
         re.compile(
             r"\b(?:you'?ve got this|you got this|you will definitely|definitely will|i (?:can )?guarantee|guaranteed?\b|100 ?(?:%|percent) sure|"

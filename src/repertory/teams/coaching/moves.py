@@ -81,36 +81,52 @@ class MoveFact:
     """What a move is in plain words, and what to do instead when it is blocked.
 
     Attributes:
-        words: The move as an instruction to the writer of a reply.
+        words: The move in plain words.
         instead: A safer move that serves the same end, None for harmless moves.
-        instead_words: That safer move as an instruction.
+        instead_words: That safer move, said to the person.
+        say: The move as a sentence to the person, which a reply may take over; empty for moves that do harm.
     """
 
     words: str
     instead: Move | None = None
     instead_words: str = ""
+    say: str = ""
 
 
 MOVE_FACTS: dict[Move, MoveFact] = {
-    Move.OPEN_QUESTION: MoveFact("ask one open question"),
-    Move.SIMPLE_REFLECTION: MoveFact("say back what they said"),
-    Move.COMPLEX_REFLECTION: MoveFact("say what seems to lie behind their words"),
-    Move.AFFIRM: MoveFact("name something real they did"),
-    Move.SEEK_COLLABORATION: MoveFact("ask what they think of an idea"),
-    Move.EMPHASIZE_AUTONOMY: MoveFact("say that the choice is theirs"),
-    Move.INFORM_WITH_PERMISSION: MoveFact("ask whether they want information"),
-    Move.CHALLENGE_DISCREPANCY: MoveFact("name the gap between what they say and what they do"),
-    Move.IF_THEN_PLAN: MoveFact("offer one if-then plan: when and where exactly"),
-    Move.COPING_PLAN: MoveFact("plan for the obstacle they name"),
-    Move.SHRINK_STEP: MoveFact("make the next step smaller"),
-    Move.SELF_MONITORING: MoveFact(
-        "counting or tracking what they do", Move.OPEN_QUESTION, "ask how it felt, without counting"
+    Move.OPEN_QUESTION: MoveFact("ask one open question", say="What matters most to you here?"),
+    Move.SIMPLE_REFLECTION: MoveFact("say back what they said", say="Did I get that right?"),
+    Move.COMPLEX_REFLECTION: MoveFact("say what seems to lie behind their words", say="What lies behind this for you?"),
+    Move.AFFIRM: MoveFact("name something real they did", say="You did something real here."),
+    Move.SEEK_COLLABORATION: MoveFact("ask what they think of an idea", say="What do you think of it?"),
+    Move.EMPHASIZE_AUTONOMY: MoveFact("say that the choice is theirs", say="The choice is yours."),
+    Move.INFORM_WITH_PERMISSION: MoveFact("ask whether they want information", say="Would some information help?"),
+    Move.CHALLENGE_DISCREPANCY: MoveFact(
+        "name the gap between what they say and what they do",
+        say="What you say and what you do differ here; what do you make of that?",
     ),
-    Move.REVIEW_GOAL: MoveFact("look at the goal again"),
-    Move.MENTAL_CONTRAST: MoveFact("set the wish against the obstacle"),
-    Move.ENVIRONMENT_CHANGE: MoveFact("change something in the surroundings"),
-    Move.SOCIAL_SUPPORT: MoveFact("ask who could help"),
-    Move.PRIVATE_ACCOUNTABILITY: MoveFact("show it privately to one person they trust"),
+    Move.IF_THEN_PLAN: MoveFact(
+        "offer one if-then plan: when and where exactly", say="When and where exactly will you do it?"
+    ),
+    Move.COPING_PLAN: MoveFact(
+        "plan for the obstacle they name", say="What could get in the way, and what will you do then?"
+    ),
+    Move.SHRINK_STEP: MoveFact("make the next step smaller", say="What would be a smaller step?"),
+    Move.SELF_MONITORING: MoveFact(
+        "counting or tracking what they do",
+        Move.OPEN_QUESTION,
+        "ask how it felt, without counting",
+        "You could note what you do.",
+    ),
+    Move.REVIEW_GOAL: MoveFact("look at the goal again", say="Does the goal still fit you?"),
+    Move.MENTAL_CONTRAST: MoveFact("set the wish against the obstacle", say="What stands between you and it?"),
+    Move.ENVIRONMENT_CHANGE: MoveFact(
+        "change something in the surroundings", say="What could you change around you so that it gets easier?"
+    ),
+    Move.SOCIAL_SUPPORT: MoveFact("ask who could help", say="Who could help you with it?"),
+    Move.PRIVATE_ACCOUNTABILITY: MoveFact(
+        "show it privately to one person they trust", say="You could show it privately to one person you trust."
+    ),
     Move.PUBLIC_COMMITMENT: MoveFact(
         "announcing it to many people or in public",
         Move.PRIVATE_ACCOUNTABILITY,
@@ -136,7 +152,9 @@ MOVE_FACTS: dict[Move, MoveFact] = {
         Move.SHRINK_STEP,
         "a step that can be undone first, and time before deciding",
     ),
-    Move.REFER_PROFESSIONAL: MoveFact("suggest a professional who can help"),
+    Move.REFER_PROFESSIONAL: MoveFact(
+        "suggest a professional who can help", say="A professional you trust could help with this."
+    ),
     Move.CRISIS_HANDOFF: MoveFact("hand over to a crisis service"),
 }
 

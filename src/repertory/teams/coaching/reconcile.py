@@ -205,7 +205,7 @@ def merge_sections(view: TurnView) -> Merge:
     if stability:
         candidates += stability_claims(stability)
     if not candidates:
-        said = Claim("", "coach", "message", f"they wrote: {quote(view.message.text)}", (view.message.id,))
+        said = Claim("", "coach", "message", f"you wrote: {quote(view.message.text)}", (view.message.id,))
         candidates.append(Candidate(said))
     known = {message.id for message in person_messages(view)}
     candidates = [

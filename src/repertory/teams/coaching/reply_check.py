@@ -9,15 +9,15 @@ from dataclasses import dataclass
 from repertory.teams.coaching.language import detect, language_name, languages_differ
 from repertory.teams.coaching.leaks import OCEAN_WORDS, find_leaks
 from repertory.teams.coaching.moves import MOVE_FACTS, Move
+from repertory.teams.coaching.repeats import repeats
 from repertory.teams.coaching.sections import Voice
 from repertory.teams.coaching.suggests import is_tail, suggested_moves
-from repertory.teams.coaching.words import content_stems, fold, sentences, word_count, words
+from repertory.teams.coaching.words import content_stems, fold, sentences, word_count
 
-__all__ = ("MAX_WORDS", "ReplyRules", "check_reply", "is_praise", "mend_reply", "repeats")
+__all__ = ("MAX_WORDS", "ReplyRules", "check_reply", "is_praise", "mend_reply")
 
 MAX_WORDS = {"short": 35, "normal": 110, "long": 170}
 MIN_WORDS = 4
-_REPEAT_FROM = 0.5
 _NUMBER = re.compile(r"\d+(?:[.,]\d+)?\s?%?")
 _LIST_MARK = re.compile(r"^\s*(?:\d{1,2}[.)]|[-*•\u2013])\s+", re.MULTILINE)
 _PRAISE = re.compile(
@@ -27,13 +27,19 @@ _PRAISE = re.compile(
     r"increible|genial|fantastic\w*|tolle? (?:arbeit|leistung)|sehr gut gemacht|gut gemacht|super gemacht|grossartig|gluckwunsch|weiter so|"
     r"bien joue|bravo|felicitations|excellent|formidable|super travail|magnifique)\b"
 )
+_ABOUT_THEM = re.compile(
+    r"\b(?:the (?:person|user)(?:'s)?\b|a pessoa (?:que escrev|diz|quer|esta)|el usuario|la persona (?:que escrib|dice|quiere)|"
+    r"die person (?:schreibt|sagt|will|hat)|la personne (?:qui ecrit|dit|veut|a ecrit)|they have (?:already )?read|"
+    r"(?:here is|aqui esta|aqui tienes|hier ist|voici) (?:\w+ ){0,2}(?:suggestion|sugestao|sugerencia|vorschlag|reply|response|resposta|"
+    r"respuesta|antwort|reponse)|points for the reply|in your own words)"
+)
 _LABEL = re.compile(
-    r"^\s*(?:(?:fact|facts|known|what is known|why|why not|do|step|next step|the step|suggestion|instead|reply|answer|question|"
+    r"^\s*(?:(?:fact|facts|known|what is known|last|first|then|not advised|both sides|say|why|why not|do|step|next step|the step|suggestion|instead|reply|answer|question|"
     r"fato|fatos|passo|hecho|hechos|paso|fakt|fakten|schritt|fait|faits|etape|pergunta|pregunta|frage)\b[^.:!?\n]{0,40}:|c\d+[.:])\s*",
     re.IGNORECASE,
 )
 _PREAMBLE = re.compile(
-    r"^\s*(?:(?:sure|of course|certainly|okay|here(?:'s| is) (?:the|my|your|a) (?:\w+ )?(?:reply|response|message|answer)\w*|"
+    r"^\s*(?:(?:sure|of course|certainly|okay|here(?:'s| is) (?:the|my|your|a) (?:\w+ ){0,3}?(?:reply|response|message|answer|part)\w*(?: of [\w ]{1,30})?|"
     r"(?:full )?(?:reply|response|answer|synth|coach)\b)\s*[:!,.-]+\s*)+",
     re.IGNORECASE,
 )
@@ -67,19 +73,6 @@ def is_praise(sentence: str) -> bool:
     return bool(_PRAISE.search(fold(sentence)))
 
 
-def _grams(text: str, size: int = 3) -> set[tuple[str, ...]]:
-    tokens = [fold(word) for word in words(text)]
-    return {tuple(tokens[index : index + size]) for index in range(len(tokens) - size + 1)}
-
-
-def repeats(sentence: str, said: str) -> bool:
-    """Whether a sentence says again what was said: half of its three-word runs, or the same words."""
-    mine, theirs = _grams(sentence), _grams(said)
-    if not mine:
-        return bool(sentence.strip()) and fold(sentence).strip(" .!?") in fold(said)
-    return len(mine & theirs) / len(mine) >= _REPEAT_FROM
-
-
 def _digits(text: str) -> set[str]:
     plain = _LIST_MARK.sub("", text)
     return {match.group().replace(" ", "").replace(",", ".") for match in _NUMBER.finditer(plain)}
@@ -102,6 +95,8 @@ def _is_unsayable(sentence: str, rules: ReplyRules) -> str | None:
     numbers = _unfounded_numbers(sentence, rules.sources)
     if numbers:
         return f"It has a number that nobody gave: {', '.join(sorted(numbers))}. Leave it out."
+    if _ABOUT_THEM.search(fold(sentence)):
+        return "It speaks about the person or the task. Speak to them, as you."
     if not rules.may_speak_of_traits and OCEAN_WORDS.search(fold(sentence)):
         return "It speaks of personality. Leave that out."
     if rules.voice.praise == "minimal" and is_praise(sentence):

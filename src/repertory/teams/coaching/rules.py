@@ -32,11 +32,11 @@ COUNTRY_VARIABLE = "REPERTORY_COUNTRY"
 _SHORT_TOTAL = 58
 _COACH_SHORT = 22
 _COACH_OTHERWISE = {
-    "en": "I want to answer this with care. What would be the smallest next step for you?",
-    "pt": "Quero responder com cuidado. Qual seria o menor próximo passo para você?",
-    "es": "Quiero responder con cuidado. ¿Cuál sería el paso más pequeño para ti?",
-    "de": "Darauf möchte ich sorgfältig antworten. Was wäre der kleinste nächste Schritt für dich?",
-    "fr": "Je veux répondre avec soin. Quel serait le plus petit prochain pas pour toi ?",
+    "en": "What would be the smallest next step for you?",
+    "pt": "Qual seria o menor próximo passo para você?",
+    "es": "¿Cuál sería el paso más pequeño para ti?",
+    "de": "Was wäre der kleinste nächste Schritt für dich?",
+    "fr": "Quel serait le plus petit prochain pas pour toi ?",
 }
 
 
@@ -157,6 +157,7 @@ class CoachingRules(TeamRules):
             allow_exclamation=voice.exclamation_marks > 0,
             max_words=_COACH_SHORT if voice.length == "short" else None,
             refuse=is_praise if voice.praise == "minimal" else None,
+            echo_of=view.message.text,
         )
         return CoachGate(limits, _COACH_OTHERWISE[language_of(view)])
 

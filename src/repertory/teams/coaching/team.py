@@ -40,8 +40,8 @@ Moves that can do harm: public_commitment, financial_stake, streak_pressure, soc
 endorse_irreversible_step."""
 
 _COACH = """\
-Answer the person now, in two short sentences, then stop. Do not repeat their message; talk to them as "you". \
-Form: "You <what they did or want>. <One question about one small next step>?\""""
+Answer the person now, in two short sentences of your own, then stop. Never copy their message; talk to them as "you". \
+The first sentence shows that you understood what matters in it. The second asks one question about one small next step."""
 
 _SHADOW = """\
 Your job: compare what they say they want with what they do. Look at the last message and the earlier ones.
@@ -62,10 +62,8 @@ Your job: say what could harm this person if they were coached badly now. A move
 that message as evidence. No risk is a good answer: then the list is empty."""
 
 _SYNTH = """\
-Write the second part of the answer to the person. Speak to them directly as "you", never about them. \
-Three short sentences, then stop: take one of the facts above in their own words; say what it may mean for them; \
-end with one concrete step or one question, as asked above. \
-No headings, no lists, no ids, no explanations of coaching."""
+Write the second part of the answer, as one short paragraph to the person. Say the lines under "What to say next" in your own \
+words, in that order, as "you". Add nothing else, and do not say again what was said already."""
 
 
 def _section(description: str, schema: dict[str, Any]) -> Section:
