@@ -10,7 +10,7 @@ import typer.core
 import typer.main
 
 from repertory.cli.app import build_app
-from repertory.engines.profiles import features_table
+from repertory.engines.profiles.table import render_tables
 from repertory.runtime import events
 from repertory.runtime.team_file import team_file_schema
 
@@ -82,7 +82,7 @@ def _args(annotation: object) -> object:
 def engines() -> str:
     """What each engine can do, from the profiles."""
     words = "What each engine does, as its profile says and `repertory doctor --engine-url URL` probes."
-    return f"# Engines\n\n{words}\n\n{features_table()}\n"
+    return f"# Engines\n\n{words}\n\n{render_tables()}\n"
 
 
 PAGES: dict[str, Callable[[], str]] = {

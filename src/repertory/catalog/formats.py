@@ -28,7 +28,8 @@ class CheckpointFormat:
         embedding: Input embedding; None is 16.
         tied_embedding: Embedding that is the output matrix too; None is as `head`.
         small: Norms, routers, biases.
-        state_linear: Projections of models with linear-attention layers, where quantisers leave them alone.
+        state_linear: Projections of models with linear-attention layers, which NVFP4 files keep partly at 8, partly at
+            16 bits (24.57 GiB for 27B, 70.47 GiB for 122B).
         kernel: What the matrix kernels compute with.
         score_loss: Share of a benchmark score lost against the unquantised model: a planning assumption, stated in
             docs/planning.md, replaced by measurements of one's own.
@@ -67,10 +68,11 @@ _ALL = (
     CheckpointFormat("gptq-int4", 4.156, "int4", score_loss=0.015),
     CheckpointFormat("gptq-int4-int8mix", 4.9, "int4", score_loss=0.01),
     CheckpointFormat("w4a16", 4.156, "int4", score_loss=0.015),
+    CheckpointFormat("int4-experts", 16.0, "int4", experts=4.5, score_loss=0.0),
     CheckpointFormat("mobile-int4", 3.5, "int4", embedding=4.0, score_loss=0.05),
     CheckpointFormat("bnb-nf4", 4.127, "int4", score_loss=0.02),
     CheckpointFormat("mxfp4", 16.0, "fp4", experts=4.25, score_loss=0.0),
-    CheckpointFormat("nvfp4", 4.5, "fp4", state_linear=16.0, score_loss=0.01),
+    CheckpointFormat("nvfp4", 4.5, "fp4", state_linear=11.0, score_loss=0.01),
     _gguf("f16", 16.0, None, 16.0, loss=0.0),
     _gguf("bf16", 16.0, None, 16.0, loss=0.0),
     _gguf("q8_0", 8.5, None, 8.5, loss=0.001),
