@@ -6,6 +6,7 @@ READY := $(VENV)/.ready
 # Models for tests and the demo are kept outside the checkout, so that a fresh clone does not fetch them again.
 CACHE ?= $(or $(XDG_CACHE_HOME),$(HOME)/.cache)/repertory
 export REPERTORY_TEST_MODELS ?= $(CACHE)/models
+export NO_MKDOCS_2_WARNING := 1
 export REPERTORY_TEST_VLLM ?= $(CACHE)/vllm
 
 .PHONY: help setup demo test test-fast lint format typecheck bench docs docs-check lock vllm clean

@@ -88,7 +88,11 @@ async def open_engine(choice: EngineChoice, *, agents: int, say: Callable[[str],
         say(default.reason)
     path = await fetch_model_async(name)
     async with EmbeddedEngine.start(
-        path, slots=agents, context_tokens=choice.context_tokens, model_name=Path(name).name.removesuffix(".gguf"), progress=say
+        path,
+        slots=agents,
+        context_tokens=choice.context_tokens,
+        model_name=Path(name).name.removesuffix(".gguf"),
+        progress=say,
     ) as running:
         engine = await connect(running.url, api_key=running.api_key, kind=EngineKind.LLAMACPP)
         try:

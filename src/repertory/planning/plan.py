@@ -10,8 +10,8 @@ from repertory.planning.candidates import Candidate, candidates
 from repertory.planning.casting import Casting, cast
 from repertory.planning.clash import why_infeasible
 from repertory.planning.commands import engine_command
-from repertory.planning.needs import AgentNeeds
 from repertory.planning.packing import Placement, memory_of
+from repertory.planning.plan_notes import plan_notes
 from repertory.planning.scores import ScoreTable
 from repertory.planning.speed import decode_speed, prefill_speed
 from repertory.planning.swap import cast_with_swaps
@@ -250,7 +250,7 @@ def make_plan(
                 notes.append("with --swap instances may take turns on a device")
         return Plan(team, profile, casting, tuple(found), None, tuple(notes))
     turn = turn_time(casting.placements, team.agents, team.work, team.first_reply, team.full_reply)
-    notes += _notes(team.agents, casting, catalog)
+    notes += plan_notes(team.agents, casting, catalog)
     return Plan(team, profile, casting, tuple(found), turn, tuple(notes))
 
 
@@ -280,27 +280,3 @@ def _with_swaps(
     )
     notes.append("swap plans choose among the best few models of each agent; the proof is about those")
     return replace(swapped, solve_s=casting.solve_s + swapped.solve_s)
-
-
-def _notes(agents: Mapping[str, AgentNeeds], casting: Casting, catalog: Catalog) -> list[str]:
-    notes: list[str] = []
-    guessed = {
-        name: [
-            series for series, value in casting.by_agent[name].candidate.scores[name].values.items() if value.estimated
-        ]
-        for name in agents
-    }
-    told = [f"{name} ({', '.join(series)})" for name, series in guessed.items() if series]
-    if told:
-        notes.append(f"no published score, so estimated with a margin: {'; '.join(told)}")
-    computed = sorted({p.candidate.choice.repo for p in casting.placements if not p.candidate.instance.weights_known})
-    if computed:
-        notes.append(f"file sizes computed from the format, 4 % kept free for it: {', '.join(computed)}")
-    left = [model.name for model in catalog.models if not model.scores]
-    if left:
-        notes.append(f"left out because no benchmark of theirs is known: {', '.join(left)}")
-    if casting.status == "feasible" and casting.gap > 0:
-        notes.append(f"not proven best: at most {casting.gap:.2%} better scores are possible")
-    elif casting.status == "feasible" and not casting.swaps:
-        notes.append("the scores are proven best; fewer instances or less memory may be possible")
-    return notes

@@ -93,7 +93,7 @@ def _points(view: TurnView) -> list[str]:
 
 
 def _not_this(view: TurnView) -> list[str]:
-    """For each move that somebody wanted and that is blocked: that it is not advised, and why, in the person's words."""
+    """That a move which somebody wanted is not advised, and why, in the person's words."""
     conflicts = view.merge.conflicts if view.merge else ()
     lost = {item.topic for item in conflicts if item.rule == "blocked_beats_recommended"}
     lines: list[str] = []
