@@ -7,8 +7,9 @@ from repertory.errors import UsageError
 
 __all__ = ("Clock", "fixed_clock", "parse_time", "system_clock")
 
-
 Clock = Callable[[], datetime]
+
+_YEARS = range(1900, 3000)
 
 
 def system_clock() -> datetime:
@@ -25,11 +26,14 @@ def parse_time(text: str) -> datetime:
     """Read an ISO 8601 date or time; one without a zone is taken as UTC.
 
     Raises:
-        UsageError: The text is not ISO 8601.
+        UsageError: The text is not ISO 8601, or so far away that no date can be counted from it.
     """
     try:
         moment = datetime.fromisoformat(text.strip())
     except ValueError:
         message = f"not a time: {text!r}"
         raise UsageError(message, hint="write it as 2026-12-01 or 2026-12-01T09:30:00+00:00") from None
+    if moment.year not in _YEARS:
+        message = f"too far away: {text!r}"
+        raise UsageError(message, hint=f"name a year from {_YEARS.start} to {_YEARS.stop - 1}")
     return moment.astimezone(UTC) if moment.tzinfo else moment.replace(tzinfo=UTC)

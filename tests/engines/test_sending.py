@@ -271,7 +271,9 @@ def test_what_is_this_machine(host: str, loopback: bool) -> None:
     assert is_loopback(host) is loopback
 
 
-@pytest.mark.parametrize("url", ["", "localhost:8000", "ftp://x/", "http://", "http://a b/", "file:///etc/passwd"])
+@pytest.mark.parametrize(
+    "url", ["", "localhost:8000", "ftp://x/", "http://", "http://a b/", "file:///etc/passwd", "http://a:70000"]
+)
 def test_what_is_no_address(url: str) -> None:
     with pytest.raises(UsageError, match="not an address"):
         EngineClient(url)

@@ -120,6 +120,7 @@ def test_the_clock_can_be_set(engine: ScriptedEngine) -> None:
     [
         (("run", "coachin", "-m", "hi"), "did you mean `coaching`?"),
         (("run", "coaching", "-m", "hi", "--now", "yesterday"), "not a time"),
+        (("run", "coaching", "-m", "hi", "--now", "9999-12-31T23:59:59-14:00"), "too far away"),
         (("run", "nowhere.yaml", "-m", "hi"), "nowhere.yaml"),
         (("run", "coaching"), "message"),
         (("nonsense",), "nonsense"),
@@ -131,6 +132,15 @@ def test_bad_usage_is_told_in_words_with_exit_code_2(arguments: tuple[str, ...],
     assert done.returncode == 2
     assert words in done.stderr.decode()
     assert b"Traceback" not in done.stderr
+
+
+@pytest.mark.parametrize("arguments", [("run",), ("nonsense",), ("run", "coaching", "-m", "hi", "--context", "x")])
+def test_bad_usage_is_one_document_too(arguments: tuple[str, ...]) -> None:
+    done = repertory(*arguments, "--json")
+    assert done.returncode == 2
+    error = json.loads(done.stdout)["error"]
+    assert error["type"] == "UsageError"
+    assert error["message"] in done.stderr.decode()
 
 
 def test_an_engine_that_is_not_there_is_told_in_words() -> None:
@@ -167,3 +177,18 @@ def test_doctor_says_what_is_there(engine: ScriptedEngine) -> None:
     assert {"python", "cpu", "disk", "database", "embedded engine", "models", "sandbox"} <= names
     assert any("scripted" in check["detail"] for check in report["checks"])
     assert report["ok"] is (done.returncode == 0)
+
+
+def test_the_name_of_an_engines_model_does_not_act_on_the_terminal() -> None:
+    with ScriptedEngine(reply=obliging("Go on."), kind=EngineKind.VLLM, model="bad\x1b[2Jname").in_thread() as running:
+        done = repertory("run", "coaching", "-m", "I want to write.", "--user", "esc", "--engine-url", running.url)
+    assert done.returncode == 0
+    assert b"bad[2Jname" in done.stderr
+    assert b"\x1b" not in done.stderr
+
+
+def test_an_error_does_not_act_on_the_terminal() -> None:
+    done = repertory("team", "show", "no\x1b[2Jsuch.yaml")
+    assert done.returncode == 2
+    assert b"such.yaml" in done.stderr
+    assert b"\x1b" not in done.stderr

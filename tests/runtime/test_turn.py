@@ -2,7 +2,7 @@
 
 import asyncio
 import json
-from collections.abc import Callable, Iterator
+from collections.abc import AsyncGenerator, Callable, Iterator
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -10,11 +10,11 @@ from typing import Any
 import pytest
 
 from repertory.clock import fixed_clock
-from repertory.engines.protocol import GenerateRequest
+from repertory.engines.protocol import GenerateRequest, StreamPart
 from repertory.errors import EngineUnavailableError, StreamError, TeamError, UsageError
 from repertory.runtime.cast import cast_on_one
 from repertory.runtime.events import AgentDelta, AgentFinished, AgentStarted, ReplyReady, SectionWritten, TurnEvent
-from repertory.runtime.rules import Interception, Merge, Safety, TeamRules, TurnView, Written
+from repertory.runtime.rules import Interception, Merge, Safety, TeamRules, TextGate, TurnView, Written
 from repertory.runtime.team import Agent, OnMissing, Read, ReadMode, Replies, Section, Team
 from repertory.runtime.turn import TurnRunner
 from repertory.storage.store import Store
@@ -120,6 +120,42 @@ async def test_the_first_reply_has_the_best_priority_and_streams_word_by_word(st
     words = [event.text for event in seen if isinstance(event, AgentDelta)]
     assert len(words) > 1
     assert "".join(words) == "Hello there. What now?"
+
+
+class HoldingGate(TextGate):
+    """Shows a piece once the next one has come."""
+
+    def __init__(self) -> None:
+        self.held = ""
+
+    def feed(self, text: str) -> str:
+        shown, self.held = self.held, text
+        return shown
+
+    def close(self) -> str:
+        return self.held
+
+
+class HoldingRules(TeamRules):
+    def gate(self, name: str, view: TurnView) -> TextGate:
+        del name, view
+        return HoldingGate()
+
+
+class BreaksOnce(ScriptedModel):
+    """Its first stream of the first reply breaks off after a word."""
+
+    async def generate(self, request: GenerateRequest) -> AsyncGenerator[StreamPart]:
+        breaks = agent_of(request) == "quick" and "quick" not in self.started
+        async for part in super().generate(request):
+            yield part
+            if breaks:
+                raise StreamError("broken off")
+
+
+async def test_words_that_were_held_back_are_not_said_again_after_a_retry(store: Store) -> None:
+    result = await runner(store, BreaksOnce(reply=answers()), rules=HoldingRules()).run("Hi!", user="ada")
+    assert result.first_reply == "Hello there. What now?"
 
 
 async def test_all_agents_share_every_byte_up_to_the_message(store: Store) -> None:

@@ -61,3 +61,8 @@ def test_too_deep_is_refused() -> None:
 
 def test_tuples_are_arrays() -> None:
     assert json.loads(dump_json({"a": (1, 2)}, place="here")) == {"a": [1, 2]}
+
+
+def test_text_that_is_no_json_is_told_in_words() -> None:
+    with pytest.raises(StorageError, match="damaged"):
+        load_json("{bad")

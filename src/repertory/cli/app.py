@@ -9,9 +9,9 @@ from typing import NoReturn
 
 import typer
 
-from repertory.cli.output import print_error
+from repertory.cli.output import emit_json, error_document, print_error
 from repertory.clock import system_clock
-from repertory.errors import RepertoryError
+from repertory.errors import RepertoryError, UsageError
 from repertory.home import locate_home
 
 __all__ = ("build_app", "main")
@@ -43,6 +43,12 @@ def main() -> NoReturn:
             stream.reconfigure(errors="replace")  # a terminal that can not show a character must not end a turn
     try:
         build_app()()
+    except SystemExit as stop:
+        # Typer has told bad usage on stderr and left; what was wrong is in the error that it left with.
+        words = getattr(stop.__context__, "format_message", None)
+        if words is not None and "--json" in sys.argv:
+            emit_json(error_document(UsageError(words())))
+        raise
     except RepertoryError as error:
         print_error(error, as_json="--json" in sys.argv)
         sys.exit(error.exit_code)

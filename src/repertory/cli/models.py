@@ -6,6 +6,7 @@ import typer
 
 from repertory.cli.model_view import show_model
 from repertory.cli.output import JsonOption, emit_json, screen, side
+from repertory.cli.safe_text import printable
 
 __all__ = ("register",)
 
@@ -30,6 +31,7 @@ def register(app: typer.Typer) -> None:
 def _list(as_json: JsonOption = False) -> None:
     """List the models that are here and those that can be pulled by name."""
     from rich.table import Column, Table
+    from rich.text import Text
 
     from repertory.engines.model_store import ModelStore
 
@@ -44,7 +46,9 @@ def _list(as_json: JsonOption = False) -> None:
         return
     table = Table("model", "state", "size", "licence", Column("file", overflow="fold"), box=None, pad_edge=False)
     for entry in entries:
-        table.add_row(entry.name, entry.state, f"{entry.bytes / _MB:,.0f} MB", entry.licence or "?", entry.file)
+        table.add_row(
+            entry.name, entry.state, f"{entry.bytes / _MB:,.0f} MB", entry.licence or "?", Text(printable(entry.file))
+        )
     screen().print(table)
     side().print(f"kept in {store.layout.root}", markup=False)
 
@@ -75,7 +79,8 @@ def _pull(
         for name in models:
             stored = store.pull(name, as_name=as_name, progress=view)
             path = str(store.layout.blob(stored.sha256))
-            side().print(f"{stored.name} is here ({stored.bytes / _MB:,.0f} MB, {stored.source})", markup=False)
+            words = f"{stored.name} is here ({stored.bytes / _MB:,.0f} MB, {stored.source})"
+            side().print(printable(words), markup=False)
             done.append({**stored.model_dump(exclude={"stamp"}), "state": "present", "path": path})
     if as_json:
         emit_json({"models": done})

@@ -7,9 +7,10 @@ from typing import Annotated
 import typer
 from rich.console import Console
 
+from repertory.cli.safe_text import printable
 from repertory.errors import RepertoryError
 
-__all__ = ("JsonOption", "emit_json", "print_error", "screen", "side")
+__all__ = ("JsonOption", "emit_json", "error_document", "print_error", "screen", "side")
 
 JsonOption = Annotated[bool, typer.Option("--json", help="Print one JSON document on stdout and nothing else there.")]
 
@@ -35,9 +36,14 @@ def print_error(error: RepertoryError, *, as_json: bool) -> None:
     """Tell an error in words on stderr and, with `--json`, as the document on stdout."""
     console = side()
     place = f"{error.where}: " if error.where else ""
-    console.print(f"error: {place}{error.message}", style="red", markup=False)
+    console.print(printable(f"error: {place}{error.message}"), style="red", markup=False)
     if error.hint:
-        console.print(f"  {error.hint}", markup=False)
+        console.print(printable(f"  {error.hint}"), markup=False)
     if as_json:
-        kind = type(error).__name__
-        emit_json({"error": {"type": kind, "message": error.message, "where": error.where, "hint": error.hint}})
+        emit_json(error_document(error))
+
+
+def error_document(error: RepertoryError) -> dict[str, object]:
+    """The document that stands on stdout, with `--json`, in place of the result."""
+    kind = type(error).__name__
+    return {"error": {"type": kind, "message": error.message, "where": error.where, "hint": error.hint}}

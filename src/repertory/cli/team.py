@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from repertory.cli.output import JsonOption, emit_json, screen, side
+from repertory.cli.safe_text import printable
 
 if TYPE_CHECKING:
     from repertory.errors import TeamProblem
@@ -72,9 +73,9 @@ def _print_problems(problems: "list[TeamProblem]") -> None:
         place = f"{problem.where}: " if problem.where else ""
         style = "red" if problem.severity == "error" else "yellow"
         # A path and a caret must not be broken into two lines.
-        out.print(f"{problem.severity}: {place}{problem.message}", style=style, markup=False, soft_wrap=True)
+        out.print(printable(f"{problem.severity}: {place}{problem.message}"), style=style, markup=False, soft_wrap=True)
         for line in problem.details():
-            out.print(line, markup=False, soft_wrap=True)
+            out.print(printable(line), markup=False, soft_wrap=True)
 
 
 def _problem_document(problem: "TeamProblem") -> dict[str, object]:

@@ -5,6 +5,7 @@ from contextlib import asynccontextmanager
 
 from repertory.cli.engine_choice import EngineChoice, open_engine
 from repertory.cli.output import side
+from repertory.cli.safe_text import printable
 from repertory.clock import Clock, fixed_clock, parse_time, system_clock
 from repertory.runtime.cast import cast_on_one
 from repertory.runtime.turn import TurnRunner
@@ -34,7 +35,7 @@ async def open_runner(team_name: str, choice: EngineChoice, clock: Clock) -> Asy
     console = side()
 
     def say(words: str) -> None:
-        console.print(words, style="dim", markup=False)
+        console.print(printable(words), style="dim", markup=False)
 
     with Store.open() as store:
         async with open_engine(choice, agents=len(team.agents), say=say) as engine:

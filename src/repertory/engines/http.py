@@ -22,6 +22,7 @@ __all__ = ("ByteStream", "EngineClient", "EngineTimeouts", "Reply", "encode_json
 
 _MAX_REPLY_BYTES = 64 * 1024 * 1024
 _MAX_ERROR_BYTES = 64 * 1024
+_PORTS = range(1, 65536)
 
 
 @dataclass(frozen=True)
@@ -119,7 +120,8 @@ class EngineClient:
         except httpx2.InvalidURL as error:
             message = f"not an address: {base_url!r}"
             raise UsageError(message, hint="write it as http://127.0.0.1:8000/v1") from error
-        if url.scheme not in {"http", "https"} or not re.fullmatch(r"[^\s\[\]%]+", url.host):
+        fits = url.scheme in {"http", "https"} and re.fullmatch(r"[^\s\[\]%]+", url.host)
+        if not fits or (url.port is not None and url.port not in _PORTS):
             message = f"not an address: {base_url!r}"
             raise UsageError(message, hint="write it as http://127.0.0.1:8000/v1")
         headers = {"Accept": "application/json, text/event-stream", "User-Agent": "repertory"}

@@ -159,6 +159,12 @@ class AgentCall:
         streams = self.state.team.agents[self.name].writes == self.state.team.replies.streamed
         gate = self.rules.gate(self.name, self.state.view()) if streams else None
 
+        def starts(attempt: int, problems: tuple[str, ...]) -> None:
+            nonlocal gate
+            if gate is not None and attempt > 1:  # it may hold back words of the try that broke off
+                gate = self.rules.gate(self.name, self.state.view())
+            self._starts(attempt, problems)
+
         def shows(part: StreamPart, attempt: int) -> None:
             self._hears(part, attempt)
             if gate is not None and isinstance(part, TextDelta):
@@ -168,7 +174,7 @@ class AgentCall:
             self.instance.engine,
             request,
             check=None if streams else (lambda text: self.rules.check(self.name, text, self.state.view())),
-            on_attempt=self._starts,
+            on_attempt=starts,
             on_part=shows,
             may_retry=lambda: not self.spoken,
             deadline=self.deadline,

@@ -264,9 +264,11 @@ class _RunningTurn:
         state, replies = self.state, self.team.replies
         first = full = ""
         if status != "failed":
-            first = _join(self.notice, self._words(replies.first) if instead is None else instead)
+            said = self._words(replies.first) if instead is None else instead
             full = self._words(replies.full) if instead is None else ""
-            await asyncio.to_thread(self._close_turn, _join(first, full))
+            # The notice is ours and not part of the talk: a model that read it there would say it again.
+            await asyncio.to_thread(self._close_turn, _join(said, full))
+            first = _join(self.notice, said)
         if instead is not None:
             self.recorder.emit(ReplyReady, which="first", text=first)
         self.recorder.emit(TurnFinished, status=status, reason=reason)

@@ -48,5 +48,13 @@ def dump_json(value: object, *, place: str) -> str:
 
 
 def load_json(text: str) -> Any:
-    """Read a value that `dump_json` wrote."""
-    return json.loads(text)
+    """Read a value that `dump_json` wrote.
+
+    Raises:
+        StorageError: The text is no JSON, so something else wrote it.
+    """
+    try:
+        return json.loads(text)
+    except ValueError as error:
+        message = f"a kept value is damaged: {error}"
+        raise StorageError(message, hint="put a copy of the database back") from error

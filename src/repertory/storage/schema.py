@@ -104,10 +104,10 @@ def _upgrade_sqlite(database: Database, path: Path) -> None:
                 return
     else:
         path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+        _make_private_file(path)  # before the lock, which waits for a folder that refuses files
     lock = FileLock(f"{path}.lock", timeout=_LOCK_TIMEOUT_S, mode=0o600)
     try:
         with _in_process, lock:
-            _make_private_file(path)
             with database.transaction("") as connection:
                 connection.exec_driver_sql("PRAGMA journal_mode = WAL")
             with database.transaction("BEGIN IMMEDIATE") as connection:

@@ -48,6 +48,9 @@ def test_a_good_reply_passes_unchanged() -> None:
         ("Your revealed_priority is the report.", "internal name"),
         ("You have ADHD, so the report is hard.", "diagnosis"),
         ("You've got this, the report is great.", "cheer"),
+        ('You: "I think I will give the report a shot.', "plays a talk"),
+        ("User: how is the report?", "plays a talk"),
+        ("The person wants to finish the report.", "about the person"),
     ],
 )
 def test_a_bad_sentence_is_named_and_can_be_left_out(bad: str, word: str) -> None:
@@ -106,6 +109,10 @@ def test_talk_around_the_reply_is_mended() -> None:
     assert mend_reply("1. The report is done.\n2. Send it to one colleague.", rules(first_reply="")) == (
         "The report is done. Send it to one colleague."
     )
+
+
+def test_a_played_talk_ends_the_reply() -> None:
+    assert mend_reply(f"{GOOD} You: I will send the report. I am not sure about it.", rules()) == GOOD
 
 
 def test_a_suggestion_over_two_sentences_is_left_out() -> None:

@@ -1,3 +1,4 @@
+import time
 from pathlib import Path
 
 import pytest
@@ -85,3 +86,14 @@ def test_a_bare_denial_is_low() -> None:
 @settings(max_examples=100, deadline=None)
 def test_any_text_can_be_judged(text: str) -> None:
     assert signal_of(text).level in {"none", "low", "elevated", "crisis"}
+
+
+@pytest.mark.parametrize("filler", ["1", "@", "!", "0$", "a1", " ", ". ", "e\u0301"])
+def test_a_long_message_of_one_kind_is_judged_quickly(filler: str) -> None:
+    began = time.process_time()
+    signal_of(filler * (60_000 // len(filler)))
+    assert time.process_time() - began < 3
+
+
+def test_a_disclosure_is_found_at_the_end_of_a_very_long_message() -> None:
+    assert signal_of(f"{'I did not write today. ' * 5000}I want to die.").level == "crisis"

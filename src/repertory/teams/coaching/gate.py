@@ -88,7 +88,8 @@ class CoachGate(TextGate):
         if not self._anything_shown:
             self._anything_shown = True
             return rest + self._otherwise
-        if self._limits.echo_of and repeats(self._said + rest, self._limits.echo_of):
+        said = self._said + rest
+        if self._limits.echo_of and repeats(said, self._limits.echo_of) and self._otherwise not in said:
             return f"{rest.rstrip()} {self._otherwise}"
         return rest
 

@@ -33,6 +33,11 @@ _ABOUT_THEM = re.compile(
     r"(?:here is|aqui esta|aqui tienes|hier ist|voici) (?:\w+ ){0,2}(?:suggestion|sugestao|sugerencia|vorschlag|reply|response|resposta|"
     r"respuesta|antwort|reponse)|points for the reply|in your own words)"
 )
+# A model that plays both sides of a talk: what stands under such a label is nobody's reply.
+_PLAYED = re.compile(
+    r"^\W*(?:you|me|coach|person|user|client|assistant|human|voce|tu|eu|pessoa|usuario|yo|persona|du|ich|mensch|toi|moi|personne)\s*:",
+    re.IGNORECASE,
+)
 _LABEL = re.compile(
     r"^\s*(?:(?:fact|facts|known|what is known|last|first|then|not advised|both sides|say|why|why not|do|step|next step|the step|suggestion|instead|reply|answer|question|"
     r"fato|fatos|passo|hecho|hechos|paso|fakt|fakten|schritt|fait|faits|etape|pergunta|pregunta|frage)\b[^.:!?\n]{0,40}:|c\d+[.:])\s*",
@@ -86,6 +91,8 @@ def _unfounded_numbers(text: str, sources: Sequence[str]) -> set[str]:
 
 def _is_unsayable(sentence: str, rules: ReplyRules) -> str | None:
     """Why one sentence can not stand, in words for the model; None when it can."""
+    if _PLAYED.match(fold(sentence)):
+        return "It plays a talk. Write only what you say to the person."
     leaks = find_leaks(sentence)
     if leaks:
         return f"It shows {leaks[0]}. Write plain words for the person only."
@@ -119,6 +126,8 @@ def mend_reply(text: str, rules: ReplyRules) -> str:
     count = 0
     left_out = False
     for sentence in sentences(plain):
+        if _PLAYED.match(fold(sentence)):
+            break  # what follows is said in somebody else's name
         sentence = _LABEL.sub("", sentence)  # noqa: PLW2901 - the same sentence without its label
         left_out = bool(suggested_moves(sentence, rules.blocked)) or (left_out and is_tail(sentence))
         if left_out:

@@ -39,9 +39,12 @@ social_support, private_accountability (show it to one trusted person), refer_pr
 Moves that can do harm: public_commitment, financial_stake, streak_pressure, social_comparison, increase_target, diet_target, \
 endorse_irreversible_step."""
 
+# A form to imitate keeps a small model from saying the person's message back to them.
 _COACH = """\
-Answer the person now, in two short sentences of your own, then stop. Never copy their message; talk to them as "you". \
-The first sentence shows that you understood what matters in it. The second asks one question about one small next step."""
+Answer the person now in two short sentences, as "you". First what matters in what they wrote now, then one question about \
+one small next step. Then stop.
+Example of the form, for someone who wrote that they want to run and picked Monday: You picked a day, so running clearly \
+matters to you. What could get in the way on Monday?"""
 
 _SHADOW = """\
 Your job: compare what they say they want with what they do. Look at the last message and the earlier ones.
@@ -62,8 +65,9 @@ Your job: say what could harm this person if they were coached badly now. A move
 that message as evidence. No risk is a good answer: then the list is empty."""
 
 _SYNTH = """\
-Write the second part of the answer, as one short paragraph to the person. Say the lines under "What to say next" in your own \
-words, in that order, as "you". Add nothing else, and do not say again what was said already."""
+Write the second part of the answer: two to four plain sentences that say the lines under "What to say next", in that order \
+and in your own words. Speak to the person directly, as in a letter: no dialogue, no name in front. Add nothing else, and do \
+not say again what was said already."""
 
 
 def _section(description: str, schema: dict[str, Any]) -> Section:

@@ -23,7 +23,7 @@ __all__ = ("Level", "Signal", "signal_of")
 Level = Literal["none", "low", "elevated", "crisis"]
 
 _ALL: tuple[LanguageSigns, ...] = (ENGLISH, PORTUGUESE, SPANISH, GERMAN, FRENCH)
-_MAX_CHARS = 60_000
+_MAX_CHARS = 600_000
 # "I am not suicidal", said with no other sign: noted, not a crisis by itself.
 _DENIAL = re.compile(
     r"\b(?:i'?m|i am|i was|i'?ve|not|never|nao|no|ich bin|ne suis) (?:not |never |nicht |pas |no |nao )?(?:(?:estou|sou|estoy|soy|been) )?"

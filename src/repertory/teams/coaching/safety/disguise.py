@@ -13,7 +13,7 @@ _LEET = str.maketrans({"0": "o", "1": "i", "3": "e", "4": "a", "5": "s", "7": "t
 _SPACED = re.compile(r"(?<![^\W_])(?:[^\W\d_][\s.\-_*·,/|]{1,3}){3,}[^\W\d_](?![^\W_])")
 _SPACED_ONCE = re.compile(r"(?<![^\W_])(?:[^\W\d_][\s.\-_*·,/|]){2,}[^\W\d_](?![^\W_])")
 _INNER_MARKS = re.compile(r"(?<=[^\W_])[*._·|~+]+(?=[^\W_])")
-_LEET_WORD = re.compile(r"[a-z0-9@$!]*[a-z][a-z0-9@$!]*")
+_LEET_WORD = re.compile(r"(?<![a-z0-9@$!])[0-9@$!]*[a-z][a-z0-9@$!]*")
 _REPEATED = re.compile(r"([a-z])\1{2,}")
 _SPACE = re.compile(r"\s+")
 

@@ -19,7 +19,9 @@ ENGLISH = compile_signs(
         (?:end|ending) (?:things|it) (?:tonight|for good|permanently|forever)
         (?:want|wanted|wanna|wish|ready|rather|like|going|need|hoping|plan|planning) (?:to )?(?:just )?(?:die|be dead)\b
         (?:want|wish) (?:that )?i (?:was|were|would be) dead
-        wish (?:that )?i(?:'d| had)? (?:never (?:been )?(?:born|existed|woken up)|could just die|didn'?t exist|could die)
+        wish (?:that )?i(?:'d| had| was| were)? (?:never (?:been )?(?:born|existed|woken up)|could just die|didn'?t exist|could die)
+        (?:want|need) (?:the|this|all the|all this) (?:pain|hurting|suffering) to (?:stop|end|be over) (?:forever|for good)\b
+        how (?:many|much) (?:\w+ ){1,4}(?:does|would|will|do) (?:it|i) (?:take|need) to (?:die|kill (?:me|myself))\b
         (?:wish|hope|hoping|pray) (?:that )?i (?:wouldn'?t|didn'?t|don'?t|won'?t|do not|never|could not|couldn'?t) (?:have to )?(?:wake|woke) up
         (?:go|fall|went) (?:to sleep|asleep) and (?:never|not|don'?t) (?:wake|waking) up
         (?:never|not) wak(?:e|ing) up (?:again|any ?more|ever)

@@ -28,6 +28,7 @@ GERMAN = compile_signs(
         abschieds(?:brief|briefe|video|zettel|nachricht)\w*
         (?:alles|dem ganzen|allem|meinem leben|es|mein leben)(?: \w+){0,2} (?:ein ende (?:setz\w*|mach\w*|bereit\w*)|zu beenden|beenden)\b
         schluss (?:machen )?mit (?:dem|meinem) leben
+        (?:halte?|ertrage?) (?:das|mein|dieses) leben (?:\w+ )?nicht (?:mehr|langer)
         (?:von (?:der|einer) (?:brucke|bruecke)|vom (?:dach|balkon|hochhaus)|aus dem fenster|vor (?:den|einen) zug|vor die bahn)(?: \w+){0,2} (?:spring\w*|sturz\w*|werf\w*|zu springen|schmeiss\w*|leg\w*)
         (?:spring\w*|werfe|stelle|lege) (?:ich )?(?:mich )?(?:von (?:der|einer) (?:brucke|bruecke)|vom (?:dach|balkon|hochhaus)|aus dem fenster|vor (?:den|einen) zug)
         (?:fur|fuer) immer (?:verschwinden|einschlafen|schlafen|weg sein|gehen)

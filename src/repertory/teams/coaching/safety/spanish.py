@@ -67,7 +67,7 @@ SPANISH = compile_signs(
     """,
     idioms=r"""
         (?:plazo|trabajo|jefe|dolor|calor|esto|eso|proyecto|reunion|reuniones|semana|trafico|ruido|examen|dieta|espalda|entrega|espera|curiosidad|rutina|entrenamiento|deadline) (?:\w+ ){0,3}(?:me (?:mata|matan|esta matando|estan matando|va a matar|mato)|matandome)\b
-        me (?:mata|esta matando|matan|estan matando|va a matar|van a matar)(?: de (?:risa|aburrimiento|calor|pena))?
+        me (?:mata|esta matando|matan|estan matando|va a matar|van a matar)\b(?: de (?:risa|aburrimiento|calor|pena))?
         (?:quiero |queria |casi |me )?(?:morir|morirme|muero|mori|moria|muriendo|muerto|muerta|muere)(?:me)? (?:de|por|del) (?:\w+ )?(?:risa|verguenza|miedo|hambre|calor|frio|aburrimiento|sueno|ganas|curiosidad|pena|envidia|sed|amor|cansancio|ver|saber|probar|ir|un cafe|una pizza|comer)
         (?:me mato|matarme|matandome|me mate|matarnos) (?:a|de|en|para|por) (?:trabajar|estudiar|reir|la risa|risa|el gimnasio|entrenar|terminar|entregar|llegar|curro|currar)
         matar (?:el (?:tiempo|gusanillo|rato)|dos pajaros|la sed|el hambre|el aburrimiento)
