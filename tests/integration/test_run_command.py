@@ -192,3 +192,16 @@ def test_an_error_does_not_act_on_the_terminal() -> None:
     assert done.returncode == 2
     assert b"such.yaml" in done.stderr
     assert b"\x1b" not in done.stderr
+
+
+def test_a_crisis_is_answered_by_the_protocol_and_nobody_is_asked(engine: ScriptedEngine) -> None:
+    asked = len(engine.requests)
+    done = repertory(
+        "run", "coaching", "-m", "I keep thinking everyone would be better off without me.", "--user", "crisis",
+        "--engine-url", engine.url, "--json",
+    )  # fmt: skip
+    turn: dict[str, Any] = json.loads(done.stdout)
+    assert turn["safety"] == {"level": "crisis", "route": "crisis_protocol"}
+    assert "suicide" in turn["reply"].lower()
+    assert "AI" in turn["first_reply"] + turn["reply"]
+    assert len(engine.requests) == asked

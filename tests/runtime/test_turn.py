@@ -371,8 +371,8 @@ async def test_the_teams_code_can_answer_instead_of_the_agents(store: Store) -> 
     assert model.requests == []
     assert (result.status, result.first_reply, result.reply) == (
         "complete",
-        "You talk to a machine.\n\nPlease call somebody.",
-        "",
+        "You talk to a machine.",
+        "Please call somebody.",
     )
     assert (result.safety.level, result.safety.route) == ("crisis", "crisis_protocol")
     assert store.turns.past_safety("small", "ada")[-1][1] == "crisis"

@@ -260,17 +260,20 @@ class _RunningTurn:
         return result.section
 
     async def _finish(self, status: Status, reason: str | None, *, instead: str | None = None) -> TurnResult:
-        """End the turn; `instead` is what the team's code said in place of the agents."""
+        """End the turn; `instead` is the reply that the team's code gave in place of the agents."""
         state, replies = self.state, self.team.replies
         first = full = ""
-        if status != "failed":
-            said = self._words(replies.first) if instead is None else instead
-            full = self._words(replies.full) if instead is None else ""
+        if status != "failed" and instead is not None:
+            first, full = self.notice.strip(), instead.strip()
+            await asyncio.to_thread(self._close_turn, full)
+            if first:
+                self.recorder.emit(ReplyReady, which="first", text=first)
+            self.recorder.emit(ReplyReady, which="full", text=full)
+        elif status != "failed":
+            said, full = self._words(replies.first), self._words(replies.full)
             # The notice is ours and not part of the talk: a model that read it there would say it again.
             await asyncio.to_thread(self._close_turn, _join(said, full))
             first = _join(self.notice, said)
-        if instead is not None:
-            self.recorder.emit(ReplyReady, which="first", text=first)
         self.recorder.emit(TurnFinished, status=status, reason=reason)
         return build_result(
             state=state,

@@ -107,7 +107,7 @@ class Person:
         self.safety.append((self.now, turn.safety.level))
         turn.interception = self.rules.intercept(view)
         if turn.interception:
-            turn.first_reply = turn.interception.reply
+            turn.reply = turn.interception.reply
         else:
             self._agents(turn, message, {**EMPTY_DRAFTS, **(drafts or {})}, missing)
         self.messages.append(self._message("team", turn.shown))

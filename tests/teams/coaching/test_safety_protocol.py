@@ -30,11 +30,11 @@ def test_the_crisis_reply_in_each_language(language: str, person: Person) -> Non
     assert turn.safety.level == "crisis"
     assert turn.safety.route == "crisis_protocol"
     assert turn.interception is not None
-    assert word in turn.first_reply
-    assert number in turn.first_reply
-    assert "findahelpline.com" in turn.first_reply
-    assert _IS_AI[language] in turn.first_reply
-    assert "%" not in turn.first_reply
+    assert word in turn.reply
+    assert number in turn.reply
+    assert "findahelpline.com" in turn.reply
+    assert _IS_AI[language] in turn.reply
+    assert "%" not in turn.reply
     assert not turn.sections
 
 
@@ -44,9 +44,9 @@ def test_one_denial_clears_nothing(person: Person) -> None:
     turn = person.say("It's nothing, forget it. Back to the running plan please.")
     assert turn.safety.level == "crisis"
     assert turn.interception is not None
-    assert "suicide" in turn.first_reply
+    assert "suicide" in turn.reply
     for word in ("shoe", "km", "interval", "pace", "%"):
-        assert word not in turn.first_reply.lower()
+        assert word not in turn.reply.lower()
 
 
 def test_the_next_session_checks_in_first_and_the_one_after_does_not(person: Person) -> None:
@@ -54,9 +54,9 @@ def test_the_next_session_checks_in_first_and_the_one_after_does_not(person: Per
     turn = person.next_session(2).say("Hi, I'm here for the plan for next week.")
     assert turn.safety.level == "elevated"
     assert turn.interception is not None
-    assert "last time" in turn.first_reply
-    assert "safe" in turn.first_reply
-    assert "plan" not in turn.first_reply
+    assert "last time" in turn.reply
+    assert "safe" in turn.reply
+    assert "plan" not in turn.reply
     later = person.say("I am fine, I talked to my sister. Thank you.")
     assert later.safety.level == "elevated"
     assert later.interception is None
@@ -117,4 +117,4 @@ def test_an_unknown_country_falls_back_to_the_language() -> None:
 def test_the_country_comes_from_the_environment(monkeypatch: pytest.MonkeyPatch, person: Person) -> None:
     monkeypatch.setenv("REPERTORY_COUNTRY", "IE")
     person.team, person.rules = open_team()
-    assert "Samaritans: 116 123; emergency: 112" in person.say("I want to die.").first_reply
+    assert "Samaritans: 116 123; emergency: 112" in person.say("I want to die.").reply

@@ -91,7 +91,7 @@ def _agents() -> dict[str, Agent]:
     latest = Read(mode=ReadMode.LATEST)
     soon = Read(mode=ReadMode.FRESH, within_s=_WITHIN_S, on_missing=OnMissing.LATEST)
     return {
-        "coach": Agent(instructions=_COACH, writes="first_reply", max_output_tokens=90, temperature=0.4),
+        "coach": Agent(instructions=_COACH, writes="first_reply", max_output_tokens=110, temperature=0.4),
         "shadow": Agent(
             instructions=_SHADOW, writes="shadow", reads={"shadow": latest, "commitments": latest},
             draft_schema=schema_of(ShadowDraft), max_output_tokens=320, temperature=0.1,
