@@ -5,6 +5,7 @@ module is imported by it.
 """
 
 import importlib
+import logging
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -15,6 +16,9 @@ if TYPE_CHECKING:
     from repertory.runtime.team_file import load_team
 
 __all__ = ("Agent", "Read", "RepertoryError", "Section", "Team", "TeamRules", "TurnEvent", "load_team")
+
+# Whoever uses the package decides where its log goes; without a handler Python would print to stderr.
+logging.getLogger(__name__).addHandler(logging.NullHandler())
 
 _HOMES = {
     "Agent": "repertory.runtime.team",

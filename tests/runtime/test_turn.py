@@ -342,6 +342,27 @@ async def test_the_teams_fallback_steps_in_after_the_repair(store: Store) -> Non
     assert finished["closer"] == "fallback"
 
 
+class Polite(TeamRules):
+    """Has fixed words for everybody who says nothing."""
+
+    def fallback(self, name: str, answer: Any, problems: Any, view: TurnView) -> Written | None:
+        return Written(value="One moment.") if view.team.sections[view.team.agents[name].writes].text else None
+
+
+async def test_fixed_words_alone_are_no_reply(store: Store) -> None:
+    model = ScriptedModel(reply=lambda _request: EngineUnavailableError("nothing answers"))
+    result = await runner(store, model, rules=Polite()).run("Hi!", user="ada")
+    assert result.status == "failed"
+    assert result.reason is not None
+    assert "nothing answers" in result.reason
+
+
+async def test_control_characters_of_a_model_reach_nobody(store: Store) -> None:
+    model = ScriptedModel(reply=answers(quick="Hel\x1b[31mlo\x00 there.", closer="All\x07 well."))
+    result = await runner(store, model).run("Hi!", user="ada")
+    assert (result.first_reply, result.reply) == ("Hel[31mlo there.", "All well.")
+
+
 class Guard(TeamRules):
     code_sections = ("count",)
 

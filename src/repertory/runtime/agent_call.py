@@ -9,7 +9,7 @@ from typing import Any, Literal
 from repertory.engines.protocol import GenerateRequest, StreamPart, TextDelta, TokenUsage
 from repertory.errors import ContextBudgetError, RepertoryError
 from repertory.runtime.cast import Instance
-from repertory.runtime.context import SharedContext, answer_schema, private_part
+from repertory.runtime.context import SharedContext, answer_schema, clean_text, private_part
 from repertory.runtime.events import (
     AgentDelta,
     AgentFinished,
@@ -60,6 +60,8 @@ class AgentCall:
     """Words the person has already seen (an agent that streams)."""
     shortfall: str | None = None
     """Why the section is not the agent's own whole answer, although it is written."""
+    by_code: bool = False
+    """Whether the section was written by the team's code, in the agent's place."""
     _pieces: int = 0
 
     async def run(self) -> None:
@@ -168,7 +170,7 @@ class AgentCall:
         def shows(part: StreamPart, attempt: int) -> None:
             self._hears(part, attempt)
             if gate is not None and isinstance(part, TextDelta):
-                self._speak(gate.feed(part.text))
+                self._speak(gate.feed(clean_text(part.text)))
 
         result: TextResult = await text_call(
             self.instance.engine,
@@ -181,7 +183,7 @@ class AgentCall:
         )
         self.usage = [attempt.usage for attempt in result.attempts if attempt.usage is not None]
         if gate is None:
-            return await self._settle(result.text, result)
+            return await self._settle(clean_text(result.text) if result.text else None, result)
         self._speak(gate.close())
         said = self.spoken.strip()
         if not said:
@@ -207,7 +209,7 @@ class AgentCall:
         if fallback is None:
             return "late" if result.failure is FailureKind.TIMEOUT else "failed", reason
         await self.commit(self.name, fallback)
-        self.shortfall = reason
+        self.shortfall, self.by_code = reason, True
         return "fallback", reason
 
     def _starts(self, attempt: int, problems: tuple[str, ...]) -> None:

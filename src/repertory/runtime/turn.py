@@ -162,8 +162,9 @@ class _RunningTurn:
         replies, failures = self.team.replies, self.state.failures
         reasons = [f"{agent}: {why}" for agent, why in failures.items()]
         reasons += [f"{name}: {call.shortfall}" for name, call in self.calls.items() if call.shortfall]
-        replied = any(self._words(section) for section in (replies.first, replies.full))
-        if not replied:
+        by_code = {self.team.agents[name].writes for name, call in self.calls.items() if call.by_code}
+        # Fixed words alone are no reply: when no agent spoke, the turn has failed.
+        if not any(self._words(section) for section in (replies.first, replies.full) if section not in by_code):
             return "failed", "; ".join(reasons) or "no agent replied"
         return ("partial", "; ".join(reasons)) if reasons else ("complete", None)
 
