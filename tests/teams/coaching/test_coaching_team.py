@@ -301,3 +301,11 @@ def test_odd_messages_are_carried(person: Any, text: str) -> None:
     turn = person.say(text)
     assert turn.first_reply
     assert set(turn.sections) >= {"shadow", "persona", "plasticity", "stability", "commitments"}
+
+
+def test_a_promise_of_today_is_not_missed_by_a_story_of_last_year(person: Any) -> None:
+    person.say("I'll write 30 minutes on Tuesday and on Thursday evening.")
+    turn = person.say("Last year I announced a writing challenge. I fell behind and stopped writing for two months.")
+    assert [row["outcome"] for row in turn.sections["commitments"]] == ["open"]
+    later = person.next_session(7).say("I did not write at all.")
+    assert [row["outcome"] for row in later.sections["commitments"]] == ["missed"]

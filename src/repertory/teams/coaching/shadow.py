@@ -24,10 +24,17 @@ _STEADY_FROM = 2
 _GAP_PATTERNS = frozenset(Pattern) - {Pattern.STEADY_FOLLOW_THROUGH, Pattern.INSUFFICIENT_DATA}
 
 
+def _plain_reports(view: TurnView) -> list[Report]:
+    """Outcomes that code reads off the message. What was promised today can be kept today, but not yet be missed."""
+    today = {item.id for item in view.commitments if item.made_at.date() == view.now.date()}
+    found = find_outcomes(view.message.text, open_commitments(view))
+    return [report for report in found if report.outcome == "kept" or report.commitment not in today]
+
+
 def _reports(draft: ShadowDraft | None, view: TurnView) -> list[Report]:
     """Outcomes by code, and those a model claims that the message bears out."""
-    waiting = open_commitments(view)
-    found = find_outcomes(view.message.text, waiting)
+    waiting = [item for item in open_commitments(view) if item.made_at.date() != view.now.date()]
+    found = _plain_reports(view)
     told = {report.commitment for report in found}
     by_id = {item.id: item for item in waiting}
     for claim in draft.outcomes if draft else []:
@@ -59,7 +66,7 @@ def _settled(view: TurnView, reports: list[Report]) -> list[Commitment]:
 
 def settled_view(view: TurnView) -> list[Commitment]:
     """The commitments with this message's plain outcomes applied, for agents that run beside Shadow."""
-    return _settled(view, find_outcomes(view.message.text, open_commitments(view)))
+    return _settled(view, _plain_reports(view))
 
 
 def _due(promise: Promise, view: TurnView) -> datetime | None:
