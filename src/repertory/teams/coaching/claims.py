@@ -1,12 +1,13 @@
 """What each specialist's section says about the person, as claims with their evidence, in plain words."""
 
+import re
 from dataclasses import dataclass
 
 from repertory.runtime.rules import Claim, TurnView
 from repertory.teams.coaching.drafts import Pattern
 from repertory.teams.coaching.sections import PersonaSection, ShadowSection, StabilitySection
 
-__all__ = ("Candidate", "persona_claims", "shadow_claims", "stability_claims")
+__all__ = ("Candidate", "persona_claims", "shadow_claims", "stability_claims", "to_you")
 
 _PATTERN_WORDS = {
     Pattern.INTENTION_ACTION_GAP: "you plan it and it does not happen",
@@ -19,6 +20,24 @@ _PATTERN_WORDS = {
     Pattern.GOAL_CONFLICT: "two of your goals stand against each other",
     Pattern.STEADY_FOLLOW_THROUGH: "you keep what you plan",
 }
+
+
+_PERSONS = {
+    "i": "you",
+    "me": "you",
+    "my": "your",
+    "mine": "yours",
+    "myself": "yourself",
+    "i'll": "you'll",
+    "i'm": "you're",
+}
+_WANT = re.compile(r"^(?:i (?:want|would like|need|hope|plan) to|i'd like to|to) ", re.IGNORECASE)
+
+
+def to_you(text: str) -> str:
+    """English words of the person about themselves, said to them: "my novel" becomes "your novel"."""
+    bare = _WANT.sub("", text.strip().rstrip("."))
+    return re.sub(r"[\w']+", lambda word: _PERSONS.get(word.group().lower(), word.group()), bare)
 
 
 @dataclass(frozen=True)
@@ -41,10 +60,20 @@ def shadow_claims(shadow: ShadowSection, view: TurnView) -> list[Candidate]:
     evidence = tuple(shadow.evidence)
     found: list[Candidate] = []
     if shadow.stated_goal:
-        found.append(Candidate(Claim("", "shadow", "goal", f"you say you want: {shadow.stated_goal}", evidence[-3:])))
+        found.append(
+            Candidate(Claim("", "shadow", "goal", f"What you want: {to_you(shadow.stated_goal)}.", evidence[-3:]))
+        )
     if shadow.revealed_priority:
         found.append(
-            Candidate(Claim("", "shadow", "priority", f"your time went to: {shadow.revealed_priority}", evidence[-3:]))
+            Candidate(
+                Claim(
+                    "",
+                    "shadow",
+                    "priority",
+                    f"Your time went to this: {to_you(shadow.revealed_priority)}.",
+                    evidence[-3:],
+                )
+            )
         )
     words = _PATTERN_WORDS.get(shadow.pattern)
     if words:
@@ -59,11 +88,14 @@ def shadow_claims(shadow: ShadowSection, view: TurnView) -> list[Candidate]:
     for item in [item for item in view.commitments if item.outcome == "open" or item.settled_in == view.message.id][
         -2:
     ]:
-        state = {"open": "open", "kept": "done", "missed": "not done", "dropped": "dropped"}[item.outcome]
+        state = {
+            "open": "You plan this",
+            "kept": "You did this",
+            "missed": "This did not happen",
+            "dropped": "You let this go",
+        }[item.outcome]
         source = item.settled_in or item.made_in
-        found.append(
-            Candidate(Claim("", "shadow", f"promise {item.id}", f"your promise, {state}: {item.what}", (source,)))
-        )
+        found.append(Candidate(Claim("", "shadow", f"promise {item.id}", f"{state}: {to_you(item.what)}.", (source,))))
     return found
 
 

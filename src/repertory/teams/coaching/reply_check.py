@@ -39,7 +39,7 @@ _PLAYED = re.compile(
     re.IGNORECASE,
 )
 _LABEL = re.compile(
-    r"^\s*(?:(?:fact|facts|known|what is known|last|first|then|not advised|both sides|say|why|why not|do|step|next step|the step|suggestion|instead|reply|answer|question|"
+    r"^\s*(?:(?:fact|facts|known|what is known|what to say next|last|first|then|not advised|both sides|say|why|why not|do|step|next step|the step|suggestion|instead|reply|answer|question|"
     r"fato|fatos|passo|hecho|hechos|paso|fakt|fakten|schritt|fait|faits|etape|pergunta|pregunta|frage)\b[^.:!?\n]{0,40}:|c\d+[.:])\s*",
     re.IGNORECASE,
 )

@@ -43,8 +43,8 @@ endorse_irreversible_step."""
 _COACH = """\
 Answer the person now in two short sentences, as "you". First what matters in what they wrote now, then one question about \
 one small next step. Then stop.
-Example of the form, for someone who wrote that they want to run and picked Monday: You picked a day, so running clearly \
-matters to you. What could get in the way on Monday?"""
+Example of the form, for someone who wrote that they want to run and picked a day: You picked a day, so running clearly \
+matters to you. What could get in the way?"""
 
 _SHADOW = """\
 Your job: compare what they say they want with what they do. Look at the last message and the earlier ones.
