@@ -22,15 +22,8 @@ _PATTERN_WORDS = {
 }
 
 
-_PERSONS = {
-    "i": "you",
-    "me": "you",
-    "my": "your",
-    "mine": "yours",
-    "myself": "yourself",
-    "i'll": "you'll",
-    "i'm": "you're",
-}
+# Only words that mean this in no other language of the team ("me" is Portuguese, Spanish and French too).
+_PERSONS = {"i": "you", "my": "your", "mine": "yours", "myself": "yourself", "i'll": "you'll", "i'm": "you're"}
 _WANT = re.compile(r"^(?:i (?:want|would like|need|hope|plan) to|i'd like to|to) ", re.IGNORECASE)
 
 
