@@ -1,9 +1,10 @@
-"""Draw the last turn of a user as a terminal picture for the README: `python -m docs.screenshot [USER]`.
+"""Draw a turn as a terminal picture for the README: `python -m docs.screenshot [USER [TURN]]` (default: the last).
 
 Nothing is made up: message, replies and timeline are read from the store that `make demo` wrote.
 """
 
 import io
+import re
 import sys
 from pathlib import Path
 
@@ -22,12 +23,15 @@ PICTURE = Path(__file__).parent / "images" / "turn.svg"
 def main() -> None:
     user = sys.argv[1] if len(sys.argv) > 1 else "demo"
     with Store.open() as store:
-        turn = store.turns.latest_turn("coaching", user)
+        wanted = sys.argv[2] if len(sys.argv) > 2 else None
+        turn = store.turns.find_turn(wanted) if wanted else store.turns.latest_turn("coaching", user)
         if turn is None:
             sys.exit(f"user {user!r} has no turn; run `make demo` first")
         result = store.turns.result(turn.id)
         events = [event_adapter.validate_json(event.body) for event in store.turns.events(turn.id)]
-        message = store.messages.messages(store.sessions.all("coaching", user)[-1])[-2]
+        session = store.sessions.find("coaching", user, turn.session)
+        said = store.messages.messages(session) if session else []
+        message = next(message for message in said if message.turn == turn.id and message.role == "person")
     console = Console(record=True, width=108, file=io.StringIO(), force_terminal=True, highlight=False)
     console.print(Text("$ repertory demo", style="bold"), "")
     console.print(Text(f"> {printable(message.text)}", style="cyan"), "")
@@ -36,7 +40,9 @@ def main() -> None:
         console.print(Text(printable(result["reply"])), "")
     console.print(render_timeline(build_timeline(events), 106))
     PICTURE.parent.mkdir(exist_ok=True)
-    PICTURE.write_text(console.export_svg(title="Repertory: one turn of the coaching team"), encoding="utf-8")
+    picture = console.export_svg(title="Repertory: one turn of the coaching team")
+    # The picture must need no network: the reader's own monospace font serves.
+    PICTURE.write_text(re.sub(r"@font-face \{.*?\}\s*", "", picture, flags=re.DOTALL), encoding="utf-8")
 
 
 if __name__ == "__main__":
