@@ -2,7 +2,7 @@
 
 import asyncio
 import sys
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING
 
 import typer
 
@@ -14,7 +14,7 @@ from repertory.cli.engine_choice import (
     ModelOption,
 )
 from repertory.cli.output import JsonOption, emit_json, screen, side
-from repertory.cli.run import NowOption, SessionOption, UserOption
+from repertory.cli.run import NowOption, SessionOption, TeamArgument, UserOption
 
 if TYPE_CHECKING:
     from repertory.runtime.turn import TurnRunner
@@ -29,7 +29,7 @@ def register(app: typer.Typer) -> None:
 
     @app.command("chat")
     def chat(
-        team: Annotated[str, typer.Argument(metavar="TEAM", help="A built-in team (coaching) or a team file.")],
+        team: TeamArgument,
         user: UserOption = "me",
         session: SessionOption = None,
         now: NowOption = None,

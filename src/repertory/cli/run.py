@@ -16,7 +16,7 @@ from repertory.cli.engine_choice import (
 from repertory.cli.output import JsonOption, emit_json
 from repertory.errors import UsageError
 
-__all__ = ("NowOption", "SessionOption", "UserOption", "register")
+__all__ = ("NowOption", "SessionOption", "TeamArgument", "UserOption", "register")
 
 TeamArgument = Annotated[str, typer.Argument(metavar="TEAM", help="A built-in team (coaching) or a team file.")]
 UserOption = Annotated[str, typer.Option("--user", metavar="U", help="Whose blackboard. Users never see each other's.")]
