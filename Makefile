@@ -7,6 +7,8 @@ READY := $(VENV)/.ready
 CACHE ?= $(or $(XDG_CACHE_HOME),$(HOME)/.cache)/repertory
 export REPERTORY_TEST_MODELS ?= $(CACHE)/models
 export NO_MKDOCS_2_WARNING := 1
+# Many tests wait for a process to start, so a few more than there are cores.
+WORKERS ?= $(shell echo $$(( $$(nproc 2>/dev/null || echo 2) + 1 )))
 export REPERTORY_TEST_VLLM ?= $(CACHE)/vllm
 
 .PHONY: help setup demo test test-fast lint format typecheck bench docs docs-check lock vllm clean
@@ -26,11 +28,14 @@ $(READY): requirements.lock pyproject.toml
 demo: $(READY)  ## Two short coaching sessions with a real model on this machine
 	@$(BIN)/repertory demo
 
-test: $(READY) test-models  ## All tests, those with real engines included
-	@$(BIN)/python -m pytest
+test: test-fast test-engines  ## All tests, those with real engines included
 
-test-fast: $(READY)  ## The unit tests alone (no engine, seconds)
-	@$(BIN)/python -m pytest -m "not engine and not vllm"
+test-fast: $(READY)  ## The tests without an engine, as many at a time as there are cores
+	@$(BIN)/python -m pytest -m "not engine and not vllm" --numprocesses $(WORKERS)
+
+.PHONY: test-fast test-engines
+test-engines: $(READY) test-models  ## The tests with real engines, one at a time
+	@$(BIN)/python -m pytest -m "engine or vllm"
 
 .PHONY: test-models
 test-models: $(READY)

@@ -4,6 +4,7 @@ Run: `python -m benchmarks.fuzz_streams --seconds 600` (the default is 20). The 
 """
 
 import argparse
+import contextlib
 import json
 import sys
 import time
@@ -16,28 +17,81 @@ from repertory.engines.answer import AnswerReader
 from repertory.engines.failures import failure_code
 from repertory.engines.json_lines import JsonLineParser
 from repertory.engines.openai_reader import ChatReader
-from repertory.engines.protocol import ChatMessage, GenerateRequest
+from repertory.engines.protocol import ChatMessage, GenerateRequest, StreamPart, TextDelta
 from repertory.engines.reasoning import ThinkSplitter
 from repertory.engines.sse import SseEvent, SseParser
 from repertory.errors import RepertoryError
+from repertory.runtime.structured import AnswerSyntaxError, JsonWatch, TextWatch, parse_answer
 
+FRAMES = [
+    '{"choices":[{"index":0,"delta":{"content":"a"}}]}',
+    '{"choices":[{"delta":{"reasoning":"<think>"}}]}',
+    '{"choices":[{"delta":{},"finish_reason":"stop"}]}',
+    '{"choices":null}',
+    '{"error":{"message":"x"}}',
+    '{"choices":[],"usage":{"prompt_tokens":3,"completion_tokens":2}}',
+    '{"object":"error","message":"x"}',
+    "[DONE]",
+    '{"choices":[{"delta":{"tool_calls":[{"index":0,"function":{"name":"f","arguments":"{"}}]}}]}',
+    '{"choices":[{"delta":{"tool_calls":[{"index":0,"id":"b","function":{"name":"g","arguments":"{}"}}]}}]}',
+    '{"choices":[{"delta":{"content":"{\\"a\\": \\"b\\"}"}}]}',
+    '{"choices":[{"delta":{"content":"<think>b</think>\\n"}}]}',
+    '{"choices":[{"delta":{"content":"\\n<tool_call>{"}}]}',
+    '{"choices":[{"delta":{"content":[{"type":"text","text":"c"}]}}]}',
+    '{"choices":[{"delta":{"reasoning_content":"{\\"a\\": \\"b\\"}"}}]}',
+    '{"choices":[{"delta":{},"finish_reason":"length"}]}',
+]
 WORDS = [
-    "data:", "data: ", "event: error", ": ping", "\n", "\r", "\r\n", "\n\n", "\ufeff", "\u2028", "é漢🙂", "[DONE]",
-    '{"choices":[{"index":0,"delta":{"content":"a"}}]}', '{"choices":[{"delta":{"reasoning":"<think>"}}]}',
-    '{"choices":[{"delta":{},"finish_reason":"stop"}]}', '{"choices":null}', '{"error":{"message":"x"}}', "{", "}", "[",
-    "]", '{"choices":[],"usage":{"prompt_tokens":3,"completion_tokens":2}}', '"choices"', "null", "1e999", "<think>",
-    "</think>", '{"choices":[{"delta":{"tool_calls":[{"index":0,"function":{"name":"f","arguments":"{"}}]}}]}',
-    "\0", "\x85",
-]  # fmt: skip
-REQUEST = GenerateRequest([ChatMessage("user", "x")], 64)
+    *FRAMES,
+    "data:",
+    "data: ",
+    "event: error",
+    ": ping",
+    "\n",
+    "\r",
+    "\r\n",
+    "\n\n",
+    "\ufeff",
+    "\u2028",
+    "é漢🙂",
+    "{",
+    "}",
+    "[",
+    "]",
+    '"choices"',
+    "null",
+    "1e999",
+    "<think>",
+    "</think>",
+    "\0",
+    "\x85",
+    "<tool_call>",
+    "[TOOL_CALLS]",
+    ",",
+    ":",
+    '"',
+]
+DEEP = ["[" * 300, '{"a":' * 300]
+PROMPT = [ChatMessage("user", "x")]
+SCHEMA: dict[str, object] = {"type": "object", "properties": {"a": {"type": "string"}}, "required": ["a"]}
+REQUESTS = (
+    GenerateRequest(PROMPT, 64),
+    GenerateRequest(PROMPT, 64, json_schema=SCHEMA),
+    GenerateRequest(PROMPT, 64, tools=[{"name": "f"}]),
+)
 
 
 def make_stream(random: Random) -> bytes:
     """Half-way sensible bytes: pieces of real streams, and bytes at random."""
     pieces: list[bytes] = []
     for _ in range(random.randrange(1, 40)):
-        if random.random() < 0.9:
+        chance = random.random()
+        if chance < 0.45:
+            pieces.append(f"data: {random.choice(FRAMES)}\n\n".encode())
+        elif chance < 0.94:
             pieces.append(random.choice(WORDS).encode())
+        elif chance < 0.95:
+            pieces.append(random.choice(DEEP).encode())
         else:
             pieces.append(random.randbytes(random.randrange(1, 5)))
     return b"".join(pieces)
@@ -68,15 +122,24 @@ def split_of(pieces: list[str]) -> tuple[str, str]:
     return "".join(p.text for p in parts if not p.thinking), "".join(p.text for p in parts if p.thinking)
 
 
-def read(events: list[SseEvent]) -> str:
+def read(events: list[SseEvent], request: GenerateRequest) -> str:
     """How the answer in these events ends; raises only what is not typed."""
+    with_schema = request.json_schema is not None
+    watch, parts = JsonWatch() if with_schema else TextWatch(), list[StreamPart]()
     try:
-        reader = ChatReader(AnswerReader(REQUEST, REQUEST.messages, where="fuzz"), where="fuzz", with_schema=False)
+        reader = ChatReader(AnswerReader(request, PROMPT, where="fuzz"), where="fuzz", with_schema=with_schema)
         for event in events:
-            reader.feed(event)
-        reader.answer.finish()
+            parts += reader.feed(event)
+        held, generation = reader.answer.finish()
+        parts += held
     except RepertoryError as error:
         return failure_code(error)
+    streamed = "".join(part.text for part in parts if isinstance(part, TextDelta))
+    watch.feed(streamed)
+    with contextlib.suppress(AnswerSyntaxError):
+        parse_answer(generation.text)
+    if with_schema and generation.notes == ():
+        assert streamed.strip() == generation.text.strip(), (streamed, generation)
     return "done"
 
 
@@ -90,9 +153,10 @@ def one_round(random: Random, ends: Counter[str]) -> None:
     text = stream.decode("utf-8", "replace")
     middle = random.randrange(len(text) + 1)
     assert split_of([text[:middle], text[middle:]]) == split_of([text]), text
-    ends[read(events)] += 1
+    request = random.choice(REQUESTS)
+    ends[read(events, request)] += 1
     content = json.dumps({"choices": [{"delta": {"content": text}, "finish_reason": "stop"}]})
-    ends[read([SseEvent(content)])] += 1
+    ends[read([SseEvent(content)], request)] += 1
 
 
 def run(seconds: float, seed: int, clock: Callable[[], float] = time.monotonic) -> Counter[str]:

@@ -5,10 +5,14 @@ from pathlib import Path
 
 import pytest
 from anyio.from_thread import start_blocking_portal
+from hypothesis import settings
 
 from repertory.engines.embedded import EmbeddedEngine, RunningEngine
 from repertory.engines.model_store import ModelStore
 from repertory.home import Home
+
+settings.register_profile("repertory", deadline=None)  # a busy machine is no finding
+settings.load_profile("repertory")
 
 
 @pytest.fixture
@@ -20,6 +24,7 @@ def anyio_backend() -> str:
 def repertory_home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """No test touches the user's own data."""
     monkeypatch.setenv("REPERTORY_HOME", str(tmp_path / "home"))
+    monkeypatch.setenv("REPERTORY_PROBE", "0")  # scripted engines answer the test's questions only
 
 
 @pytest.fixture(scope="session")

@@ -29,12 +29,12 @@ def llamacpp_pairs(catalog: Catalog) -> list[dict[str, Any]]:
             out.append({"case": case, "what": what, **sizes, "error": round(predicted / printed - 1, 4)})
 
     llama = instance_of(catalog.choose("DeepSeek-R1-Distill-Llama-8B", "q4_k_m"), "llama.cpp", context=8192, max_seqs=4,
-                        flash_attention=False)  # fmt: skip
+                        flash_attention=False, kv_unified=True)  # fmt: skip
     printed = rows["l028"]["printed"]
     memory = llamacpp_memory(llama, 24.0)
     add("l028", "weights on the device", number(printed["CUDA0_model"]), memory.ranks[0].weights / MIB)
     add("l028", "KV cache", number(printed["CUDA0_KV"]), kv_bytes(llama, 8192, 4) / MIB)
-    add("l028", "compute buffer", number(printed["CUDA0_compute"]), compute_buffer_bytes(llama, 8192) / MIB)
+    add("l028", "compute buffer", number(printed["CUDA0_compute"]), compute_buffer_bytes(llama, 8192, 4) / MIB)
     tiny = instance_of(catalog.choose("gemma-3-270m", "bf16", engine="llama.cpp"), "llama.cpp")
     add("l021", "KV cache", number(rows["l021"]["printed"]["KV"]), kv_bytes(tiny, 1024, 4) / MIB)
     hybrid = instance_of(catalog.choose("Qwen3.5-27B", "q4_k_m"), "llama.cpp")

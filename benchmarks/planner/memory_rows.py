@@ -9,9 +9,10 @@ from ruamel.yaml import YAML
 
 from repertory.catalog.loader import Catalog
 from repertory.errors import UsageError
-from repertory.planning.instance import EngineVersion, Instance, instance_of
+from repertory.planning.instance import GIB, EngineVersion, Instance, instance_of
+from repertory.planning.kv_cache import kv_layout
 
-__all__ = ("MemoryReading", "vllm_readings")
+__all__ = ("MemoryReading", "device_gib", "printed_pool_gib", "vllm_readings")
 
 HERE = Path(__file__).parent / "readings"
 
@@ -43,6 +44,7 @@ class MemoryReading:
 
     case: str
     label: str
+    family: str
     instance: Instance
     device_gib: float | None
     device_name: str
@@ -143,6 +145,7 @@ def _reading(row: dict[str, Any], choice: Any, extra: dict[str, Any]) -> MemoryR
         tokens = 16.0 * float(printed["gpu_blocks"])
     return MemoryReading(
         case=row["id"],
+        family=choice.model.family,
         label=f"{row['model']} {row.get('quant') or ''} on {row.get('gpu_count') or 1}x {gpu}".replace("  ", " "),
         instance=instance_of(choice, "vllm", **settings),
         device_gib=total,
@@ -155,3 +158,25 @@ def _reading(row: dict[str, Any], choice: Any, extra: dict[str, Any]) -> MemoryR
         note=str(row.get("note") or ""),
         weak=str(extra.get("weak", "")),
     )
+
+
+def device_gib(reading: MemoryReading, catalog: Catalog) -> float | None:
+    """Memory of the device: as the log prints it, else of the card of that name."""
+    if reading.device_gib is not None:
+        return reading.device_gib
+    try:
+        return catalog.find_device(reading.device_name.split(" + ")[0]).memory_gib.value
+    except UsageError:
+        return None
+
+
+def printed_pool_gib(reading: MemoryReading) -> float | None:
+    """The KV pool that the log prints, in GiB, or that its tokens stand for."""
+    if reading.pool_gib is not None or not reading.pool_tokens:
+        return reading.pool_gib
+    instance = reading.instance
+    layout = kv_layout(instance.arch, instance.kv_dtype, instance.tensor_parallel)
+    if len(layout.groups) == 1:
+        return reading.pool_tokens * layout.marginal_bytes / GIB
+    need = layout.request_blocks(instance.longest, instance.batched_tokens or 2048)
+    return reading.pool_tokens / instance.longest * need * layout.bytes_per_block / GIB

@@ -16,7 +16,10 @@ __all__ = (
     "EngineUnavailableError",
     "ModelStoreError",
     "OutputError",
+    "PackageError",
+    "RegistryError",
     "RepertoryError",
+    "SandboxError",
     "SchemaError",
     "StorageError",
     "StreamError",
@@ -124,6 +127,18 @@ class SchemaError(UsageError):
 
 class ModelStoreError(RepertoryError):
     """A model file could not be fetched, verified or kept."""
+
+
+class SandboxError(RepertoryError):
+    """Foreign code can not be isolated on this host, so it is not run."""
+
+
+class PackageError(RepertoryError):
+    """An agent package is not valid, or is not what was signed; `where` names the file."""
+
+
+class RegistryError(RepertoryError):
+    """A deployed agent could not be found, changed or called."""
 
 
 class StorageError(RepertoryError):

@@ -22,9 +22,19 @@ class Home:
         return self.root / "repertory.sqlite"
 
     @property
+    def agents(self) -> Path:
+        """The folder of what deployed agents keep, one folder for each."""
+        return self.root / "agents"
+
+    @property
     def logs(self) -> Path:
         """The folder of engine logs."""
         return self.root / "logs"
+
+    @property
+    def probes(self) -> Path:
+        """The folder of what probes have found out about engines."""
+        return self.root / "probes"
 
     @property
     def slots(self) -> Path:

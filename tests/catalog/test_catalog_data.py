@@ -133,3 +133,33 @@ def test_own_rows_are_read_and_a_row_without_source_is_refused(tmp_path: Path) -
     (bad / "mine.json").write_text(json.dumps(row), "utf-8")
     with pytest.raises(UsageError, match="source"):
         load_catalog(bad)
+
+
+@pytest.mark.parametrize(
+    ("changes", "words"),
+    [
+        ({"native_format": "nonsense"}, "not a checkpoint format"),
+        ({"checkpoints": [{"repo": "a", "format": "nonsense", "source": "b"}]}, "not a checkpoint format"),
+        ({"id": "qwen/qwen3-0.6b"}, "already"),
+        ({"params_source": ""}, "params_source"),
+        ({"unknown": 1}, "unknown"),
+    ],
+)
+def test_own_rows_that_can_not_be_used_are_refused(tmp_path: Path, changes: dict[str, object], words: str) -> None:
+    row = json.loads(CATALOG.find_model("Qwen3-0.6B").model_dump_json(exclude_none=True))
+    (tmp_path / "mine.json").write_text(json.dumps(row | {"id": "me/Mine-1B"} | changes), "utf-8")
+    with pytest.raises(UsageError, match=words) as error:
+        load_catalog(tmp_path)
+    assert error.value.where == str(tmp_path / "mine.json")
+    assert error.value.hint
+
+
+def test_broken_files_of_own_rows_are_named(tmp_path: Path) -> None:
+    path = tmp_path / "mine.json"
+    path.write_text("{", "utf-8")
+    with pytest.raises(UsageError, match="JSON"):
+        load_catalog(tmp_path)
+    path.unlink()
+    path.symlink_to(path)
+    with pytest.raises(UsageError, match="not a file"):
+        load_catalog(tmp_path)

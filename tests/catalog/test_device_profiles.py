@@ -68,3 +68,16 @@ def test_mistakes_in_a_device_file_are_told_with_their_place(tmp_path: Path, tex
     with pytest.raises(UsageError) as error:
         profile_from_yaml(path, CATALOG)
     assert error.value.where == f"{path}:{place}"
+
+
+def test_a_count_may_stand_behind() -> None:
+    assert len(profile_named("rtx4090x2", CATALOG).slots) == 2
+    assert len(profile_named("rtx4090", CATALOG).slots) == 1
+    assert profile_named("2x4090", CATALOG).described.startswith("2x NVIDIA GeForce RTX 4090")
+
+
+def test_a_computer_without_an_accelerator() -> None:
+    slot = profile_named("cpu-32GiB", CATALOG).slots[0]
+    assert (slot.name, slot.device.vendor, slot.memory_gib, slot.budget_gib) == ("cpu", "cpu", 32, 24)
+    with pytest.raises(UsageError, match="How much memory"):
+        profile_named("cpu", CATALOG)

@@ -105,3 +105,47 @@ def test_a_gguf_that_claims_too_much_is_refused(tmp_path: Path) -> None:
     path.write_bytes(b"GGUF" + struct.pack("<IQQ", 3, 2**60, 2**60))
     with pytest.raises(UsageError, match="too many"):
         read_gguf(path)
+
+
+@pytest.mark.parametrize(
+    ("changes", "words"),
+    [
+        ({"hidden_size": -4096}, "hidden_size is -4096"),
+        ({"hidden_size": 10**30}, "too long to print"),
+        ({"num_hidden_layers": 10**7}, "num_hidden_layers"),
+        ({"num_attention_heads": 0}, "no num_attention_heads"),
+        ({"hidden_size": "4096"}, "no hidden_size"),
+        ({"max_position_embeddings": -5}, "max_position_embeddings"),
+        ({"sliding_window": 512, "sliding_window_pattern": -1}, "sliding_window_pattern"),
+    ],
+)
+def test_numbers_that_no_model_has_are_refused(tmp_path: Path, changes: dict[str, object], words: str) -> None:
+    with pytest.raises(UsageError, match=words):
+        choice_from_config(_write(tmp_path, LLAMA | changes))
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [
+        {"quantization_config": "awq"},
+        {"text_config": [1]},
+        {"layer_types": "full_attention"},
+        {"full_attention_interval": "x"},
+        {"num_experts": 4, "num_experts_per_tok": 99, "moe_intermediate_size": 64},
+    ],
+)
+def test_fields_of_another_type_are_passed_over(tmp_path: Path, changes: dict[str, object]) -> None:
+    arch = choice_from_config(_write(tmp_path, LLAMA | changes)).model.arch
+    assert arch.layers == 32
+    assert arch.experts_per_token <= arch.experts
+
+
+def test_what_is_not_a_config_is_refused(tmp_path: Path) -> None:
+    deep = tmp_path / "config.json"
+    deep.write_text("[" * 100_000, "utf-8")
+    with pytest.raises(UsageError, match="not JSON"):
+        choice_from_config(deep)
+    deep.unlink()
+    deep.symlink_to(deep)
+    with pytest.raises(UsageError, match="can not be read"):
+        choice_from_config(deep)

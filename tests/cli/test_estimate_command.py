@@ -83,7 +83,7 @@ def test_a_config_of_ones_own(run: Run, tmp_path: Path) -> None:
         (["Qwenn3-8B", "--devices", "rtx4090"], "Qwen3-8B"),
         (["Qwen3-8B", "--devices", "rtx4091"], "rtx4090"),
         (["Qwen3-8B", "--devices", "rtx4090", "--engine", "vlm"], "vllm"),
-        (["Qwen3-8B", "--devices", "rtx4090", "--kv-dtype", "q9"], "q8_0"),
+        (["Qwen3-8B", "--devices", "rtx4090", "--kv-dtype", "q9"], "fp8_e4m3"),
         (["Qwen3-8B", "--devices", "rtx4090", "--checkpoint", "q9"], "awq-int4"),
         (["Qwen3-8B", "--devices", "3xrtx4090", "--tensor-parallel", "3"], "1, 2"),
         (["Qwen3-8B", "--devices", "rtx4090", "--tensor-parallel", "2"], "2xrtx4090"),

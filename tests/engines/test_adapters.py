@@ -44,6 +44,14 @@ async def test_a_plain_server_gets_nothing_it_may_not_know(start: Start) -> None
     assert set(fields) == {"model", "messages", "max_tokens", "temperature", "stream", "stream_options"}
 
 
+@pytest.mark.parametrize("kind", [kind for kind in EngineKind if kind is not EngineKind.OLLAMA])
+async def test_c5_structured_calls_are_chat_completions(start: Start, kind: EngineKind) -> None:
+    """Never the Responses API, which some servers do not constrain."""
+    scripted = ScriptedEngine('{"a": 1}', kind=kind)
+    await ask(await start(scripted), json_schema={"type": "object"})
+    assert [request.path for request in scripted.requests] == ["/v1/chat/completions"]
+
+
 async def test_llamacpp_pins_the_slot_and_keeps_the_prompt(start: Start) -> None:
     fields = await sent(start, EngineKind.LLAMACPP, GenerateRequest(MESSAGES, 50, slot=3, thinking=False))
     assert fields["id_slot"] == 3

@@ -28,6 +28,8 @@ def vllm_url(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
         str(folder / "venv" / "bin" / "vllm"), "serve", str(folder / MODEL), "--host", "127.0.0.1", "--port", str(port),
         "--served-model-name", MODEL, "--max-model-len", "6144", "--dtype", "bfloat16", "--max-num-seqs", "8",
         "--scheduling-policy", "priority", "--enable-prompt-tokens-details", "--enforce-eager",
+        "--structured-outputs-config.backend", "xgrammar",
+        "--structured-outputs-config.disable_any_whitespace", "true",
     ]  # fmt: skip
     settings = {
         "VLLM_CPU_KVCACHE_SPACE": "2",

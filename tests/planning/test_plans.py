@@ -1,3 +1,4 @@
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -6,10 +7,12 @@ from repertory.catalog.loader import load_catalog
 from repertory.catalog.profiles import profile_named
 from repertory.planning.compare import compare
 from repertory.planning.needs import AgentNeeds, AgentWork, BenchmarkNeed
+from repertory.planning.next_best import without_its_model
 from repertory.planning.plan import Plan, make_plan
 from repertory.planning.published import BUDGET_GB, check_published_plan
 from repertory.planning.team_needs import TeamNeeds, team_needs
 from repertory.planning.together import together_sets
+from repertory.planning.turn_time import turn_time
 
 pytest.importorskip("ortools")
 
@@ -37,7 +40,10 @@ def team_of(**agents: AgentNeeds) -> TeamNeeds:
     ],
 )
 def test_seed_tiers_are_proven_and_fit(team: str, devices: str, at_least: float) -> None:
-    """Every published tier has a proven plan whose instances fit their devices; mean scores do not fall."""
+    """Every published tier has a proven plan whose instances fit their devices; mean scores do not fall.
+
+    So no two models evict each other from one card (field report G18).
+    """
     plan = plan_for(team, devices)
     assert plan.casting.status == "optimal"
     assert set(plan.casting.by_agent) == set(team_needs(team).agents)
@@ -136,3 +142,33 @@ def test_agents_that_wait_for_each_other_do_not_need_memory_at_once() -> None:
     assert set(together_sets(["a", "b", "c", "d"], work)) == {frozenset("a"), frozenset("bc"), frozenset("d")}
     with pytest.raises(ValueError, match="circle"):
         together_sets(["a", "b"], {"a": AgentWork(after=("b",)), "b": AgentWork(after=("a",))})
+
+
+def test_without_its_model_the_whole_plan_is_not_better() -> None:
+    """The cost of the next best is that of a whole plan: the model may not be used by that agent, others keep it."""
+    plan = plan_for("engineering", "rtx4090")
+    for agent in ("critic", "builder"):
+        other = without_its_model(plan, agent)
+        assert other.model is not None
+        assert other.model != plan.casting.by_agent[agent].candidate.choice.model.id
+        assert other.proven
+        assert other.score_change < 0
+        assert f"{other.score_change:+.1f}" in other.words
+
+
+def test_no_plan_without_the_only_model() -> None:
+    plan = plan_for("coaching", "rtx4090", only="Qwen3-8B")
+    assert without_its_model(plan, "coach").model is None
+
+
+def test_instances_on_one_device_share_its_time() -> None:
+    """Two agents that run at once on two instances: on one card each is slower than on a card of its own."""
+    alike = {name: AgentNeeds(benchmarks={"ifeval": BenchmarkNeed()}, context_tokens=1024) for name in ("a", "b")}
+    team = team_of(**alike)
+    plan = make_plan(team, profile_named("rtx4090", CATALOG), CATALOG, only="Qwen3-4B", min_instances=2)
+    first, second = plan.casting.placements
+    shared, apart = (
+        turn_time([first, replace(second, slots=(slot,))], team.agents, team.work, "a", "b").reply_s for slot in (0, 1)
+    )
+    assert shared == pytest.approx(2 * apart, rel=0.3)
+    assert shared > 1.5 * apart

@@ -43,7 +43,7 @@ def _cycle() -> list[Any]:
 @pytest.mark.parametrize(
     "value",
     [math.nan, math.inf, -math.inf, {"a": [math.nan]}, {1: "a"}, {"a": {None: 1}}, {1, 2}, b"a", object(), _cycle()],
-    ids=str,
+    ids=lambda value: type(value).__name__,
 )
 def test_what_is_not_json_is_refused_with_its_place(value: object) -> None:
     with pytest.raises(StorageError) as error:

@@ -61,7 +61,9 @@ def test_an_erase_tells_what_it_deleted_and_touches_nobody_else(store: Store, no
         "events": 3,
         "messages": 3,
         "section_versions": 3,
+        "session_summaries": 0,
         "sessions": 1,
+        "turn_steps": 0,
         "turns": 3,
     }
     assert store.export("ada") == second

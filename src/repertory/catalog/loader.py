@@ -8,9 +8,8 @@ from importlib.resources import files
 from pathlib import Path
 from typing import Any
 
-from pydantic import ValidationError
-
 from repertory.catalog.formats import FORMATS, CheckpointFormat, format_of
+from repertory.catalog.own_row import read_own_row
 from repertory.catalog.records import Checkpoint, Device, Model
 from repertory.errors import UsageError
 
@@ -244,13 +243,7 @@ def load_catalog(own: Path | None = None) -> Catalog:
         {**main["sources"], **extra["sources"]},
     )
     for path in sorted(own.glob("*.json")) if own is not None and own.is_dir() else ():
-        try:
-            model = Model.model_validate_json(path.read_bytes())
-        except ValidationError as error:
-            first = error.errors()[0]
-            place = ".".join(str(part) for part in first["loc"])
-            msg = f"{place}: {first['msg']}"
-            raise UsageError(msg, where=str(path), hint="Every row needs a source.") from error
+        model = read_own_row(path, [other.id for other in (*catalog.models, *catalog.extra)])
         (catalog.models if model.scores else catalog.extra).append(model)
     return catalog
 

@@ -1,78 +1,24 @@
-"""A model of one's own from the header of its GGUF file: dimensions and the exact bytes of every tensor.
+"""A model of one's own from the header of its GGUF file: dimensions and the exact bytes of every tensor."""
 
-The format is described in `docs/gguf.md` of ggml. Only the header is read. A header that claims more than the file
-holds, or than a header can be, is refused.
-"""
-
-import struct
-from collections.abc import Callable
+import math
+from dataclasses import dataclass
 from pathlib import Path
-from typing import BinaryIO
+
+from pydantic import ValidationError
 
 from repertory.catalog.architecture import Architecture
-from repertory.catalog.formats import FORMATS, WeightBytes, format_of
+from repertory.catalog.formats import FORMATS, format_of
+from repertory.catalog.gguf_file import GgufFile, read_gguf_file
 from repertory.catalog.loader import Choice
 from repertory.catalog.records import Checkpoint, Model, Serving
 from repertory.errors import UsageError
 
-__all__ = ("GgufFile", "read_gguf")
+__all__ = ("read_gguf",)
 
-_TYPES: dict[int, tuple[str, float]] = {
-    0: ("f32", 4.0), 1: ("f16", 2.0), 2: ("q4_0", 18 / 32), 3: ("q4_1", 20 / 32), 6: ("q5_0", 22 / 32),
-    7: ("q5_1", 24 / 32), 8: ("q8_0", 34 / 32), 10: ("q2_k", 84 / 256), 11: ("q3_k", 110 / 256),
-    12: ("q4_k", 144 / 256), 13: ("q5_k", 176 / 256), 14: ("q6_k", 210 / 256), 16: ("iq2_xxs", 66 / 256),
-    17: ("iq2_xs", 74 / 256), 18: ("iq3_xxs", 98 / 256), 19: ("iq1_s", 50 / 256), 20: ("iq4_nl", 18 / 32),
-    21: ("iq3_s", 110 / 256), 22: ("iq2_s", 82 / 256), 23: ("iq4_xs", 136 / 256), 24: ("i8", 1.0), 25: ("i16", 2.0),
-    26: ("i32", 4.0), 27: ("i64", 8.0), 28: ("f64", 8.0), 29: ("iq1_m", 56 / 256), 30: ("bf16", 2.0),
-    34: ("tq1_0", 54 / 256), 35: ("tq2_0", 66 / 256), 39: ("mxfp4", 17 / 32),
-}  # fmt: skip
-"""ggml tensor types: name and bytes per element."""
-
-_SCALARS = {0: "<B", 1: "<b", 2: "<H", 3: "<h", 4: "<I", 5: "<i", 6: "<f", 7: "<?", 10: "<Q", 11: "<q", 12: "<d"}
-_STRING, _ARRAY = 8, 9
-_MAX_ENTRIES = 200_000
-_MAX_STRING = 16_000_000
-
-Value = int | float | str | list[object] | None
-
-
-class GgufFile:
-    """What a GGUF header says."""
-
-    def __init__(self, metadata: dict[str, Value], tensors: dict[str, tuple[float, str]]) -> None:
-        self.metadata = metadata
-        self.tensors = tensors
-        """Name -> bytes and type."""
-
-    @property
-    def weights(self) -> WeightBytes:
-        """The exact bytes by class."""
-        sums = dict.fromkeys(WeightBytes.__dataclass_fields__, 0.0)
-        for name, (size, _) in self.tensors.items():
-            sums[_class_of(name)] += size
-        return WeightBytes(**sums)
-
-    @property
-    def common_type(self) -> str:
-        """The type that holds most bytes."""
-        sums: dict[str, float] = {}
-        for size, kind in self.tensors.values():
-            sums[kind] = sums.get(kind, 0.0) + size
-        return max(sums, key=lambda kind: sums[kind], default="f16")
-
-
-def _class_of(name: str) -> str:
-    if name.startswith("token_embd"):
-        return "embedding"
-    if name.startswith("output."):
-        return "head"
-    if "_exps" in name:
-        return "experts"
-    if "nextn" in name or "mtp" in name:
-        return "draft"
-    if "norm" in name or "ffn_gate_inp" in name or name.endswith(".bias"):
-        return "rest"
-    return "dense" if "ffn_" in name else "mixers"
+_MOST = 100_000_000
+_MOST_LAYERS = 10_000
+_WINDOW_EVERY = {"gemma2": 2, "gemma3": 6, "gpt-oss": 2, "cohere2": 4}
+"""Families whose every n-th layer is without a window, where the header does not say n."""
 
 
 def read_gguf(path: Path) -> tuple[Choice, GgufFile]:
@@ -81,29 +27,23 @@ def read_gguf(path: Path) -> tuple[Choice, GgufFile]:
     Raises:
         UsageError: The file is not GGUF, is cut off, or is of a family whose dimensions are not known here.
     """
-    try:
-        with path.open("rb") as file:
-            header = _header(file, path)
-    except OSError as error:
-        raise UsageError("The GGUF file can not be read.", where=str(path), hint=str(error.strerror)) from error
-    except (struct.error, UnicodeDecodeError) as error:
-        raise UsageError("The GGUF header is cut off or damaged.", where=str(path)) from error
-    arch = _architecture(header, path)
+    header = read_gguf_file(path)
+    reader = _Reader(header, path)
+    arch = reader.architecture()
     kind = header.common_type
     spec = format_of(f"gguf-{kind}") or format_of(f"gguf-{kind}_m") or FORMATS["gguf-q4_k_m"]
     meta = header.metadata
-    family = str(meta.get("general.architecture", "own"))
     checkpoint = Checkpoint(
         repo=str(path), format=spec.name, source=str(path), bytes=max(1, round(header.weights.total)), bytes_exact=True
     )
     model = Model(
         id=str(meta.get("general.name") or path.stem),
-        family=family,
+        family=reader.family,
         license=str(meta.get("general.license") or "see the model"),
         total_b=arch.parameters.text / 1e9,
         active_b=arch.active_matrix_parameters / 1e9,
         params_source=str(path),
-        max_context=_integer(meta, f"{family}.context_length", 4096),
+        max_context=reader.number("context_length") or 4096,
         native_format=spec.name,
         arch=arch,
         arch_sources=[str(path)],
@@ -113,136 +53,114 @@ def read_gguf(path: Path) -> tuple[Choice, GgufFile]:
     return Choice(model, spec, checkpoint), header
 
 
-def _header(file: BinaryIO, path: Path) -> GgufFile:
-    def take(form: str) -> int:
-        return struct.unpack(form, _exactly(file, struct.calcsize(form)))[0]
+@dataclass
+class _Reader:
+    """Turns metadata into dimensions."""
 
-    if file.read(4) != b"GGUF":
-        raise UsageError("This is not a GGUF file.", where=str(path))
-    version = take("<I")
-    if version not in (2, 3):
-        msg = f"GGUF version {version} is not known."
-        raise UsageError(msg, where=str(path))
-    count, entries = take("<Q"), take("<Q")
-    if count > _MAX_ENTRIES or entries > _MAX_ENTRIES:
-        raise UsageError("The GGUF header claims too many entries.", where=str(path))
-    metadata: dict[str, Value] = {}
-    for _ in range(entries):
-        key = _string(file, take)
-        metadata[key] = _value(file, take, take("<I"), path)
-    tensors: dict[str, tuple[float, str]] = {}
-    for _ in range(count):
-        name = _string(file, take)
-        dims = take("<I")
-        if dims > 8:
-            raise UsageError("A tensor has too many dimensions.", where=str(path))
-        elements = 1
-        for _ in range(dims):
-            elements *= take("<Q")
-        kind, size = _TYPES.get(take("<I"), ("f16", 2.0))
-        take("<Q")
-        tensors[name] = (elements * size, kind)
-    return GgufFile(metadata, tensors)
+    header: GgufFile
+    path: Path
 
+    @property
+    def family(self) -> str:
+        return str(self.header.metadata.get("general.architecture") or "own")
 
-def _exactly(file: BinaryIO, size: int) -> bytes:
-    data = file.read(size)
-    if len(data) != size:
-        msg = "end of file"
-        raise struct.error(msg)
-    return data
+    def number(self, key: str, default: int = 0) -> int:
+        """A count or a width of the family; of one number per layer the most."""
+        value = self.header.metadata.get(f"{self.family}.{key}", default)
+        if isinstance(value, list):
+            value = max((item for item in value if isinstance(item, int)), default=default)
+        if not isinstance(value, int | float) or not math.isfinite(value):
+            return default
+        if not 0 <= value <= _MOST:
+            msg = f"{self.family}.{key} is {value:g}, which no model has."
+            raise UsageError(msg, where=str(self.path))
+        return int(value)
 
+    def architecture(self) -> Architecture:
+        """The dimensions.
 
-def _string(file: BinaryIO, take: Callable[[str], int]) -> str:
-    size = take("<Q")
-    if size > _MAX_STRING:
-        msg = "string too long"
-        raise struct.error(msg)
-    return _exactly(file, size).decode("utf-8")
-
-
-def _value(file: BinaryIO, take: Callable[[str], int], kind: int, path: Path) -> Value:
-    if kind == _STRING:
-        return _string(file, take)
-    if kind == _ARRAY:
-        inner, length = take("<I"), take("<Q")
-        if length > 10_000_000:
-            raise UsageError("The GGUF header holds an array that is too long.", where=str(path))
-        kept: list[object] = []
-        for index in range(length):
-            item = _value(file, take, inner, path)
-            if index < 4096:
-                kept.append(item)
-        return kept
-    if kind not in _SCALARS:
-        msg = f"unknown value type {kind}"
-        raise struct.error(msg)
-    return take(_SCALARS[kind])
-
-
-def _integer(meta: dict[str, Value], key: str, default: int = 0) -> int:
-    value = meta.get(key, default)
-    if isinstance(value, list):  # one number per layer: the most counts
-        value = max((item for item in value if isinstance(item, int)), default=default)
-    return int(value) if isinstance(value, int | float) else default
-
-
-def _architecture(header: GgufFile, path: Path) -> Architecture:
-    meta = header.metadata
-    family = str(meta.get("general.architecture", ""))
-
-    def number(key: str, default: int = 0) -> int:
-        return _integer(meta, f"{family}.{key}", default)
-
-    layers, hidden, heads = number("block_count"), number("embedding_length"), number("attention.head_count")
-    if not (family and layers and hidden and heads):
-        raise UsageError(
-            "The GGUF header does not say how many layers and heads there are.",
-            where=str(path),
-            hint="Only decoder models with attention can be estimated from a file.",
-        )
-    vocab = number("vocab_size")
-    tokens = meta.get("tokenizer.ggml.tokens")
-    if not vocab and isinstance(tokens, list):
-        vocab = len(tokens)
-    head_dim = number("attention.key_length", hidden // heads)
-    experts = number("expert_count")
-    facts: dict[str, object] = {
-        "layers": layers,
-        "hidden": hidden,
-        "heads": heads,
-        "vocab": _vocab(header, hidden) or max(vocab, 1),
-        "tied": "output.weight" not in header.tensors,
-        "intermediate": number("feed_forward_length"),
-        "ffn": {"moe" if experts else "dense": layers},
-    }
-    if experts:
-        facts |= {
-            "experts": experts,
-            "experts_per_token": max(number("expert_used_count"), 1),
-            "expert_intermediate": number("expert_feed_forward_length", number("feed_forward_length")),
-            "shared_intermediate": number("expert_shared_feed_forward_length"),
+        Raises:
+            UsageError: They are missing, or make no model.
+        """
+        layers, hidden = self.number("block_count"), self.number("embedding_length")
+        heads = self.number("attention.head_count")
+        if not (layers and hidden and heads) or layers > _MOST_LAYERS:
+            raise UsageError(
+                "The GGUF header does not say how many layers and heads there are.",
+                where=str(self.path),
+                hint="Only decoder models with attention can be estimated from a file.",
+            )
+        tokens = self.header.items.get("tokenizer.ggml.tokens", 0)
+        vocab = self.number("vocab_size") or tokens or self.header.elements("token_embd.weight") // hidden
+        facts: dict[str, object] = {
+            "layers": layers,
+            "hidden": hidden,
+            "heads": heads,
+            "vocab": max(vocab, 1),
+            "tied": "output.weight" not in self.header.tensors,
+            "intermediate": self.number("feed_forward_length"),
+            **self._feed_forward(layers),
+            **self._mixers(layers, hidden, heads),
         }
-    group: dict[str, object] = {
-        "kind": "full",
-        "layers": layers,
-        "kv_heads": number("attention.head_count_kv", heads),
-        "head_dim": head_dim,
-    }
-    window = number("attention.sliding_window")
-    pattern = number(
-        "attention.sliding_window_pattern", {"gemma2": 2, "gemma3": 6, "gpt-oss": 2, "cohere2": 4}.get(family, 0)
-    )
-    if window and pattern:
-        full = layers // pattern
-        facts["attention"] = [{**group, "layers": full}, {**group, "kind": "sliding", "window": window,
-                                                          "layers": layers - full}]  # fmt: skip
-    else:
-        facts["attention"] = [group]
-    return Architecture.model_validate(facts)
+        try:
+            return Architecture.model_validate(facts)
+        except ValidationError as error:
+            first = error.errors()[0]
+            place = ".".join(str(part) for part in first["loc"])
+            msg = f"The header's dimensions do not make a model: {place}: {first['msg']}."
+            raise UsageError(msg, where=str(self.path)) from error
 
+    def _feed_forward(self, layers: int) -> dict[str, object]:
+        experts = self.number("expert_count")
+        if not experts:
+            return {"ffn": {"dense": layers}}
+        dense = min(self.number("leading_dense_block_count"), layers)
+        width = self.number("expert_feed_forward_length", self.number("feed_forward_length"))
+        shared = self.number("expert_shared_feed_forward_length") or self.number("expert_shared_count") * width
+        return {
+            "ffn": {"dense": dense, "moe": layers - dense} if dense else {"moe": layers},
+            "experts": experts,
+            "experts_per_token": min(max(self.number("expert_used_count"), 1), experts),
+            "expert_intermediate": width,
+            "shared_intermediate": shared,
+        }
 
-def _vocab(header: GgufFile, hidden: int) -> int:
-    size, kind = header.tensors.get("token_embd.weight", (0.0, ""))
-    per = next((bytes_ for name, bytes_ in _TYPES.values() if name == kind), 0.0)
-    return round(size / per / hidden) if per else 0
+    def _mixers(self, layers: int, hidden: int, heads: int) -> dict[str, object]:
+        """Attention layers by kind, latent dimensions, and layers with a state, which are told by their tensors."""
+        head_dim = self.number("attention.key_length", hidden // heads)
+        latent = self.number("attention.kv_lora_rank")
+        if latent:
+            rope = self.number("rope.dimension_count", 64)
+            value = self.number("attention.value_length_mla") or self.number("attention.value_length", head_dim)
+            query = self.number("attention.key_length_mla") or head_dim
+            mla = {
+                "q_lora_rank": self.number("attention.q_lora_rank") or None,
+                "kv_lora_rank": latent,
+                "qk_nope_head_dim": max(query - rope, 1),
+                "qk_rope_head_dim": rope,
+                "v_head_dim": value,
+            }
+            return {"attention": [{"kind": "mla", "layers": layers}], "mla": mla}
+        states = min(self.header.blocks_with("ssm_conv1d.weight"), layers)
+        kv_heads = self.number("attention.head_count_kv", heads)
+        full: dict[str, object] = {"kind": "full", "kv_heads": kv_heads, "head_dim": head_dim}
+        if states and self.number("ssm.group_count"):
+            value_heads = max(self.number("ssm.time_step_rank"), 1)
+            state = {
+                "key_heads": self.number("ssm.group_count"),
+                "value_heads": value_heads,
+                "key_dim": self.number("ssm.state_size"),
+                "value_dim": self.number("ssm.inner_size") // value_heads,
+                "conv_kernel": self.number("ssm.conv_kernel", 4),
+            }
+            groups: list[dict[str, object]] = [{"kind": "linear", "layers": states}]
+            if layers > states:
+                groups.append({**full, "layers": layers - states})
+            return {"attention": groups, "state": state, "output_gate": True}
+        window = self.number("attention.sliding_window")
+        every = self.number("attention.sliding_window_pattern", _WINDOW_EVERY.get(self.family, 0))
+        if window and every:
+            whole = layers // every
+            sliding = {**full, "kind": "sliding", "window": window, "layers": layers - whole}
+            return {"attention": [{**full, "layers": whole}, sliding]}
+        return {"attention": [{**full, "layers": layers}]}

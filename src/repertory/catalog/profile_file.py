@@ -8,10 +8,12 @@ from ruamel.yaml.comments import CommentedMap, CommentedSeq
 from ruamel.yaml.error import MarkedYAMLError
 
 from repertory.catalog.loader import Catalog
-from repertory.catalog.profiles import DeviceProfile, Slot, device_named
+from repertory.catalog.profiles import MOST_DEVICES, DeviceProfile, Slot, device_named
 from repertory.errors import UsageError
 
 __all__ = ("profile_from_yaml",)
+
+_LEAST_GIB = 0.1
 
 Row = Any
 """A mapping of ruamel.yaml, which carries positions but no types."""
@@ -42,6 +44,8 @@ def profile_from_yaml(path: Path, catalog: Catalog) -> DeviceProfile:
             hint="devices:\n    - {device: rtx4090, count: 2}",
         )
     _no_others(document, {"name", "devices", "nodes", "host_memory_gib"}, path)
+    if not document["devices"]:
+        raise UsageError("A profile has at least one device.", where=_place(document, "devices", path))
     nodes = int(_number(document, "nodes", path, default=1, most=512))
     slots: list[Slot] = []
     rows: Any = document["devices"]
@@ -52,6 +56,9 @@ def profile_from_yaml(path: Path, catalog: Catalog) -> DeviceProfile:
                 raise UsageError("A device is `{device: NAME, count: N}`.", where=f"{path}:{line + 1}:{column + 1}")
             slots += _row_slots(row, catalog, path, node=node, first=len(slots))
     host = _number(document, "host_memory_gib", path, default=0.0, most=1e6)
+    if len(slots) > MOST_DEVICES:
+        msg = f"{len(slots):,} devices are too many."
+        raise UsageError(msg, where=str(path), hint=f"At most {MOST_DEVICES:,} are possible.")
     return DeviceProfile(name=str(document.get("name", path.stem)), slots=tuple(slots), host_memory_gib=host or None)
 
 
@@ -94,6 +101,9 @@ def _number(row: Row, key: str, path: Path, *, default: float, most: float) -> f
     value = row.get(key, default)
     if isinstance(value, bool) or not isinstance(value, int | float) or not 0 <= value <= most:
         msg = f"`{key}` is a number from 0 to {most:g}, not {value!r}."
+        raise UsageError(msg, where=_place(row, key, path))
+    if key in ("memory_gib", "budget_gib") and value < _LEAST_GIB:
+        msg = f"`{key}` is at least {_LEAST_GIB:g}, not {value:g}."
         raise UsageError(msg, where=_place(row, key, path))
     if key in ("count", "nodes") and (value < 1 or value != int(value)):
         msg = f"`{key}` is a whole number of at least 1."

@@ -16,7 +16,25 @@ from repertory.home import locate_home
 
 __all__ = ("build_app", "main")
 
-_COMMANDS = ("demo", "doctor", "models", "run", "chat", "team", "blackboard", "trace", "plan")
+_COMMANDS = (
+    "demo",
+    "doctor",
+    "models",
+    "run",
+    "chat",
+    "team",
+    "blackboard",
+    "trace",
+    "resume",
+    "compact",
+    "build",
+    "evaluate",
+    "plan",
+    "up",
+    "serve",
+    "agents",
+    "keys",
+)
 """Modules of `repertory.cli`, in the order of `--help`; each has `register(app)`."""
 
 

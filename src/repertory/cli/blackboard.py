@@ -1,4 +1,4 @@
-"""`repertory blackboard`: a person's own data, to see, to trace, to take away, to erase."""
+"""`repertory blackboard`: a person's own data, to see, to trace, to correct, to take away, to erase."""
 
 import json
 import os
@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any, cast
 import typer
 from rich.text import Text
 
+from repertory.cli.blackboard_acts import register_acts
 from repertory.cli.output import JsonOption, emit_json, screen, side
 from repertory.cli.safe_text import printable
 from repertory.errors import StorageError, UsageError
@@ -39,7 +40,7 @@ YesOption = Annotated[bool, typer.Option("--yes", help="Do not ask.")]
 def register(app: typer.Typer) -> None:
     """Add the commands."""
     group = typer.Typer(
-        help="A person's own data: see it, trace it, take it away, erase it.",
+        help="A person's own data: see it, trace it, correct it, take it away, erase it.",
         no_args_is_help=True,
         rich_markup_mode=None,
     )
@@ -70,6 +71,8 @@ def register(app: typer.Typer) -> None:
     ) -> None:
         """Delete everything that is kept, for good."""
         _erase(user, team, yes=yes, as_json=as_json)
+
+    register_acts(group)
 
 
 def _open(user: str, team: str | None) -> "tuple[Store | None, list[str]]":
@@ -169,7 +172,8 @@ def print_blackboard(store: "Store", user: str, team: str, out: "Console") -> No
 
 def _origin(version: "SectionVersion") -> str:
     evidence = f" from {', '.join(version.evidence)}" if version.evidence else ""
-    words = f"version {version.version} by {version.agent} in turn {version.turn}{evidence}"
+    place = f"in turn {version.turn}" if version.turn else "outside of a turn"
+    words = f"version {version.version} by {version.agent} {place}{evidence}"
     return f"{printable(words, one_line=True)}, {version.at:%Y-%m-%d %H:%M} UTC"
 
 

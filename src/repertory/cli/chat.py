@@ -50,11 +50,13 @@ def register(app: typer.Typer) -> None:
 async def _chat(
     team_name: str, user: str, session: str | None, now: str | None, choice: EngineChoice, *, as_json: bool
 ) -> None:
+    from repertory.cli.resume import complete_interrupted
     from repertory.cli.team_runner import clock_for, open_runner
     from repertory.cli.turn_view import TurnView
 
     documents: list[dict[str, object]] = []
     async with open_runner(team_name, choice, clock_for(now)) as runner:
+        await complete_interrupted(runner, user)
         if sys.stdin.isatty():
             side().print(_HELP, style="dim")
         while (text := await asyncio.to_thread(_next_line)) is not None:

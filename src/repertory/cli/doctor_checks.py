@@ -153,16 +153,16 @@ async def check_port(home: Home) -> Sequence[Finding]:
 
 
 async def check_sandbox(home: Home) -> Sequence[Finding]:
-    """Whether generated code could be isolated on this host."""
+    """Whether generated code is isolated on this host, found out by trying to get out."""
     del home
-    bwrap = shutil.which("bwrap")
-    if bwrap is None:
-        fix = "install bubblewrap (Debian: apt-get install bubblewrap); only generated agents need it"
-        return [Finding("sandbox", "warn", "bubblewrap is not here", fix)]
-    words = await _run(bwrap, "--unshare-all", "--ro-bind", "/", "/", "true")
-    if words:
-        return [Finding("sandbox", "warn", words, "this host refuses user namespaces; generated code will not be run")]
-    return [Finding("sandbox", "ok", f"bubblewrap at {bwrap}")]
+    from repertory.sandbox import Sandbox
+
+    try:
+        found = await asyncio.to_thread(Sandbox().isolation)
+    except RepertoryError as error:
+        return [Finding("sandbox", "warn", error.message, error.hint or "")]
+    landlock = f"Landlock {found.landlock}" if found.landlock else "no Landlock (each call starts a sandbox)"
+    return [Finding("sandbox", "ok", f"bubblewrap, seccomp, {landlock}; {len(found.tried)} attempts to get out failed")]
 
 
 async def check_engine_at(
@@ -171,7 +171,8 @@ async def check_engine_at(
     """Connect to an engine and, with `probe`, try what it can do."""
     from repertory.engines.connect import connect
     from repertory.engines.openai_compatible import OpenAIEngine
-    from repertory.engines.probe import probe_engine
+    from repertory.engines.proven import ProvenEngines
+    from repertory.home import locate_home
 
     try:
         engine = await connect(url, model=model, api_key=api_key)
@@ -188,8 +189,9 @@ async def check_engine_at(
             )
         ]
         if probe and isinstance(engine, OpenAIEngine):  # every adapter is one
-            result = await probe_engine(engine)
-            for check in result.checks:
+            proven = ProvenEngines(locate_home().probes)
+            result = await proven.prove(engine, say=lambda _: None, within_s=120.0, again=True)
+            for check in result.checks if result is not None else ():
                 status: Literal["ok", "warn"] = "ok" if check.status == "yes" else "warn"
                 found.append(Finding(f"probe: {check.name}", status, _told(check.status, check.detail)))
         return found

@@ -1,5 +1,6 @@
 """Which engine a command talks to: an address that the user names, or the embedded one."""
 
+import os
 from collections.abc import AsyncGenerator, Callable
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
@@ -54,6 +55,16 @@ class EngineChoice:
     context_tokens: int = 8192
 
 
+async def _prove(engine: Engine, say: Callable[[str], None]) -> None:
+    """What a probe has shown of this server counts more than its profile; `REPERTORY_PROBE=0` leaves the profile."""
+    from repertory.engines.openai_compatible import OpenAIEngine
+    from repertory.engines.proven import ProvenEngines
+    from repertory.home import locate_home
+
+    if isinstance(engine, OpenAIEngine) and os.environ.get("REPERTORY_PROBE", "1") != "0":
+        await ProvenEngines(locate_home().probes).prove(engine, say=say)
+
+
 @asynccontextmanager
 async def open_engine(choice: EngineChoice, *, agents: int, say: Callable[[str], None]) -> AsyncGenerator[Engine]:
     """Connect to the chosen engine, or start the embedded one with a slot per agent.
@@ -72,6 +83,7 @@ async def open_engine(choice: EngineChoice, *, agents: int, say: Callable[[str],
         engine = await connect(choice.url, model=choice.model, api_key=choice.api_key)
         try:
             say(f"using {engine.model} on {engine.profile.kind} at {choice.url}")
+            await _prove(engine, say)
             yield engine
         finally:
             await engine.aclose()

@@ -39,14 +39,15 @@ def _estimate(
         typer.Option("--context", min=1, help="vLLM: longest request. llama.cpp: all slots together (its -c)."),
     ] = None,
     max_seqs: Annotated[
-        int | None, typer.Option("--max-seqs", min=1, help="vLLM: requests per step. llama.cpp: slots.")
+        int | None, typer.Option("--max-seqs", min=1, max=1_000_000, help="vLLM: requests per step. llama.cpp: slots.")
     ] = None,
     kv_dtype: Annotated[str, typer.Option("--kv-dtype", metavar="T", help="auto, fp8, q8_0, q4_0, ...")] = "auto",
     utilization: Annotated[
         float | None, typer.Option("--utilization", min=0.01, max=1.0, help="Share of memory that vLLM may take.")
     ] = None,
     batched_tokens: Annotated[
-        int | None, typer.Option("--batched-tokens", min=1, help="vLLM: tokens per step. llama.cpp: -ub.")
+        int | None,
+        typer.Option("--batched-tokens", min=1, max=100_000_000, help="vLLM: tokens per step. llama.cpp: -ub."),
     ] = None,
     concurrency: Annotated[
         int, typer.Option("--concurrency", min=1, max=100_000, help="Requests that decode together.")
@@ -61,15 +62,14 @@ def _estimate(
     """Predict memory and speed of one instance: does it fit, how long a context, how many requests, how fast."""
     from repertory.cli.device_option import own_catalog, read_devices
     from repertory.planning.estimate import ENGINES, estimate
-    from repertory.planning.kv_cache import cache_element_bytes
+    from repertory.planning.kv_cache import cache_types
 
     if engine not in ENGINES:
         msg = f"There is no engine {engine!r}."
         raise UsageError(msg, hint=f"Known are {', '.join(ENGINES)}.")
-    try:
-        cache_element_bytes(kv_dtype)
-    except ValueError as error:
-        raise UsageError(str(error), hint="See --kv-dtype.") from error
+    if kv_dtype.lower() not in cache_types(engine):
+        msg = f"{engine} has no KV cache of type {kv_dtype!r}."
+        raise UsageError(msg, hint=f"It has {', '.join(cache_types(engine))}.")
     catalog = own_catalog()
     profile = read_devices(devices, catalog)
     instance = _instance(model, checkpoint, engine, catalog).with_settings(
@@ -105,6 +105,8 @@ def _instance(model: str, checkpoint: str | None, engine: str, catalog: "Catalog
 
     from repertory.planning.instance import instance_of
 
+    if not model.strip():
+        raise UsageError("No model is named.", hint="`repertory models show` lists the catalog's.")
     if model.endswith(".gguf"):
         from repertory.catalog.own_gguf import read_gguf
 

@@ -29,6 +29,9 @@ def _plan(
     swap: Annotated[bool, typer.Option("--swap", help="Instances may sleep while others run.")] = False,
     explain: Annotated[bool, typer.Option("--explain", help="Say why each agent got its model, and compare.")] = False,
     instances: Annotated[int, typer.Option("--instances", min=1, max=64, help="At least so many instances.")] = 1,
+    ignore_latency: Annotated[
+        bool, typer.Option("--ignore-latency", help="Plan even where agents are slower than they need.")
+    ] = False,
     only: Annotated[str | None, typer.Option("--only", metavar="MODEL", help="All agents on this model.")] = None,
     limit: Annotated[float, typer.Option("--limit", min=0.5, max=3600, help="Seconds for the solver.")] = 60.0,
     output: Annotated[
@@ -42,15 +45,22 @@ def _plan(
     from repertory.cli.device_option import own_catalog, read_devices
     from repertory.cli.plan_team import read_team_needs
     from repertory.planning.compare import compare
+    from repertory.planning.next_best import OtherPlan, without_its_model
     from repertory.planning.plan import make_plan
     from repertory.planning.published import BUDGET_GB, check_published_plan
 
     catalog = own_catalog()
     needs = read_team_needs(team)
+    if ignore_latency:
+        needs = needs.without_latency()
     profile = read_devices(devices, catalog)
     if instances > len(needs.agents):
         msg = f"{needs.name} has {len(needs.agents)} agents, which can not play on {instances} instances."
         raise UsageError(msg)
+
+    def tell(words: str) -> None:
+        side().print(words, style="dim", markup=False)
+
     result = make_plan(
         needs,
         profile,
@@ -59,12 +69,16 @@ def _plan(
         limit_s=limit,
         min_instances=instances,
         only=only,
-        progress=lambda words: side().print(words, style="dim", markup=False),
+        progress=tell,
     )
     document = result.document()
     hand = compare(result) if explain else []
+    others: dict[str, OtherPlan] = {}
     if explain:
         document["comparison"] = [row.document() for row in hand]
+        others = {name: without_its_model(result, name, tell) for name in result.casting.by_agent}
+        for name, other in others.items():
+            document["agents"][name]["without_its_model"] = other.document()
     published = check_published_plan(catalog) if explain and needs.name == "engineering" else []
     if published:
         document["published_plan"] = {
@@ -86,6 +100,6 @@ def _plan(
     else:
         from repertory.cli.plan_view import show_plan
 
-        show_plan(screen(), result, hand, published, explain=explain)
+        show_plan(screen(), result, hand, published, others, explain=explain)
     if not result.feasible:
         raise typer.Exit(1)

@@ -1,6 +1,6 @@
 """A plan in the terminal: agents, instances, a picture of each device's memory, reasons and comparisons."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from rich.console import Console
 from rich.table import Table
@@ -8,6 +8,7 @@ from rich.text import Text
 from rich.tree import Tree
 
 from repertory.planning.compare import HandPlan
+from repertory.planning.next_best import OtherPlan
 from repertory.planning.plan import Plan
 from repertory.planning.published import PublishedModel
 
@@ -18,10 +19,16 @@ _COLOURS = ("cyan", "magenta", "green", "yellow", "blue", "red")
 
 
 def show_plan(
-    out: Console, plan: Plan, hand: Sequence[HandPlan], published: Sequence[PublishedModel], *, explain: bool
+    out: Console,
+    plan: Plan,
+    hand: Sequence[HandPlan],
+    published: Sequence[PublishedModel],
+    others: Mapping[str, OtherPlan],
+    *,
+    explain: bool,
 ) -> None:
     """Print a plan, or why there is none."""
-    head = f"{plan.team.name} on {plan.profile.name}: "
+    head = f"{plan.team.name} on {plan.profile.described}: "
     if not plan.feasible:
         out.print(f"{head}no plan", style="bold", markup=False)
         for note in plan.notes:
@@ -46,7 +53,7 @@ def show_plan(
             markup=False,
         )
     if explain:
-        _explain(out, plan, hand, published)
+        _explain(out, plan, hand, published, others)
     for note in plan.notes:
         out.print(f"note: {note}", markup=False)
     out.print()
@@ -106,7 +113,13 @@ def _devices(plan: Plan) -> list[Text]:
     return lines
 
 
-def _explain(out: Console, plan: Plan, hand: Sequence[HandPlan], published: Sequence[PublishedModel]) -> None:
+def _explain(
+    out: Console,
+    plan: Plan,
+    hand: Sequence[HandPlan],
+    published: Sequence[PublishedModel],
+    others: Mapping[str, OtherPlan],
+) -> None:
     out.print()
     for name in plan.casting.by_agent:
         row = plan.agent(name)
@@ -114,9 +127,11 @@ def _explain(out: Console, plan: Plan, hand: Sequence[HandPlan], published: Sequ
         if best := row["next_best"]:
             out.print(
                 f"   next best: {best['model']} ({best['score']:.1f}, {best['score_change']:+.1f}), "
-                f"{best['extra_gib']:.1f} GiB more",
+                f"{best['extra_gib']:.1f} GiB more{'' if best['fits_beside'] else ', which are not free'}",
                 markup=False,
             )
+        if name in others:
+            out.print(f"   otherwise: {others[name].words}", markup=False)
     if hand:
         table = Table(
             "plan", "devices", "instances", "GiB", "score", "turn s", "$/1000 turns", box=None, pad_edge=False

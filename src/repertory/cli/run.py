@@ -68,10 +68,12 @@ def _read_stdin() -> str:
 async def _run(
     team_name: str, text: str, user: str, session: str | None, now: str | None, choice: EngineChoice, *, as_json: bool
 ) -> bool:
+    from repertory.cli.resume import complete_interrupted
     from repertory.cli.team_runner import clock_for, open_runner
     from repertory.cli.turn_view import TurnView
 
     async with open_runner(team_name, choice, clock_for(now)) as runner:
+        await complete_interrupted(runner, user)
         with TurnView(runner.team, quiet=as_json) as view:
             result = await runner.run(text, user=user, session=session, sinks=[view.see])
         if as_json:

@@ -3,11 +3,11 @@
 from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager
 
-from repertory.cli.engine_choice import EngineChoice, open_engine
+from repertory.cli.engine_choice import EngineChoice
 from repertory.cli.output import side
+from repertory.cli.running_cast import open_cast
 from repertory.cli.safe_text import printable
 from repertory.clock import Clock, fixed_clock, parse_time, system_clock
-from repertory.runtime.cast import cast_on_one
 from repertory.runtime.turn import TurnRunner
 from repertory.storage.store import Store
 from repertory.teams import find_team
@@ -38,5 +38,5 @@ async def open_runner(team_name: str, choice: EngineChoice, clock: Clock) -> Asy
         console.print(printable(words), style="dim", markup=False)
 
     with Store.open() as store:
-        async with open_engine(choice, agents=len(team.agents), say=say) as engine:
-            yield TurnRunner(team, rules, cast_on_one(team, engine), store, clock)
+        async with open_cast(team, choice, say=say) as cast:
+            yield TurnRunner(team, rules, cast, store, clock)

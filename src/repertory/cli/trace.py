@@ -74,6 +74,8 @@ def _show(store: "Store", turn: "Turn", *, as_json: bool) -> None:
     head = f"turn {turn.id}: {turn.team}, user {turn.user}, session {turn.session}, {turn.status}{reason}"
     out.print(printable(head, one_line=True), markup=False, style="bold")
     out.print(f"begun {turn.started_at:%Y-%m-%d %H:%M:%S} UTC", style="dim")
+    if turn.status == "interrupted":
+        out.print(f"it was cut off; `repertory resume {turn.id}` completes it", style="yellow", markup=False)
     out.print(render_timeline(timeline, out.width))
     if unread:
         side().print(f"{unread} events could not be read: another version of Repertory wrote them", style="yellow")

@@ -1,6 +1,5 @@
 """Collects one answer while it streams and decides at its end what it is, the same for every dialect."""
 
-import json
 from collections.abc import Sequence
 
 from repertory.engines.estimate import estimate_output_tokens, estimate_prompt_tokens
@@ -11,6 +10,7 @@ from repertory.engines.failures import (
     StreamFrameError,
     StreamIncompleteError,
 )
+from repertory.engines.json_text import load_json
 from repertory.engines.protocol import (
     ChatMessage,
     FinishReason,
@@ -23,8 +23,8 @@ from repertory.engines.protocol import (
     TokenUsage,
     ToolCall,
 )
-from repertory.engines.reasoning import ThinkSplitter, strip_thinking
-from repertory.engines.tool_calls import ToolCallReader, find_leaked_calls, looks_like_tool_call
+from repertory.engines.reasoning import Piece, ThinkSplitter, strip_thinking
+from repertory.engines.tool_calls import ToolCallHold, ToolCallReader, find_leaked_calls, looks_like_tool_call
 
 __all__ = ("AnswerReader",)
 
@@ -75,9 +75,10 @@ class AnswerReader:
         self._text: list[str] = []
         self._reasoning: list[str] = []
         self._tools = ToolCallReader()
+        self._hold = ToolCallHold() if request.tools else None
         self._finish: FinishReason | None = None
         self._notes: set[GenerationNote] = set()
-        self._left = 65_536 + _BYTES_PER_TOKEN * request.max_output_tokens
+        self._left = 65_536 + _BYTES_PER_TOKEN * request.cap
 
     @property
     def finished(self) -> bool:
@@ -92,7 +93,7 @@ class AnswerReader:
     def add_text(self, text: str) -> list[StreamPart]:
         """Take a piece of the answer."""
         self._spend(text)
-        return [self._keep(piece.text, thinking=piece.thinking) for piece in self._splitter.feed(text)]
+        return self._keep_all(self._splitter.feed(text))
 
     def add_reasoning(self, text: str) -> list[StreamPart]:
         """Take a piece of the thinking from its own field."""
@@ -125,7 +126,7 @@ class AnswerReader:
             StreamIncompleteError: Nothing said that the answer is whole.
             OutputError: There is no answer in it.
         """
-        held: list[StreamPart] = [self._keep(piece.text, thinking=piece.thinking) for piece in self._splitter.finish()]
+        held = self._keep_all(self._splitter.finish())
         if self._finish is None and not self.ended:
             raise self.incomplete("the stream ended without saying that the answer is whole")
         if self._finish is None:
@@ -136,6 +137,9 @@ class AnswerReader:
         finish, calls, text = self._settle_calls(finish, usage, text)
         if not text.strip() and not calls and not self._tools.any:
             self._refuse_empty(finish, usage, reasoning)
+        rest = self._hold.finish() if self._hold is not None else ""
+        if rest and GenerationNote.LEAKED_TOOL_CALL not in self._notes:
+            held.append(TextDelta(rest))
         notes = tuple(sorted(self._notes))
         return held, Generation(finish, usage, text, reasoning, calls, notes)
 
@@ -145,18 +149,24 @@ class AnswerReader:
             message, partial="".join(self._text), reasoning="".join(self._reasoning), where=self._where
         )
 
-    def _keep(self, text: str, *, thinking: bool) -> StreamPart:
-        if thinking:
-            self._notes.add(GenerationNote.LEAKED_THINKING)
-            self._reasoning.append(text)
-            return ReasoningDelta(text)
-        self._text.append(text)
-        return TextDelta(text)
+    def _keep_all(self, pieces: Sequence[Piece]) -> list[StreamPart]:
+        parts: list[StreamPart] = []
+        for piece in pieces:
+            if piece.thinking:
+                self._notes.add(GenerationNote.LEAKED_THINKING)
+                self._reasoning.append(piece.text)
+                parts.append(ReasoningDelta(piece.text))
+                continue
+            self._text.append(piece.text)
+            shown = self._hold.feed(piece.text) if self._hold is not None else piece.text
+            if shown:
+                parts.append(TextDelta(shown))
+        return parts
 
     def _spend(self, text: str) -> None:
         self._left -= len(text)
         if self._left < 0:
-            message = f"the engine goes on far beyond the cap of {self._request.max_output_tokens} tokens"
+            message = f"the engine goes on far beyond the cap of {self._request.cap} tokens"
             raise StreamFrameError(message, where=self._where)
 
     def _settle_text(self) -> tuple[str, str]:
@@ -183,7 +193,7 @@ class AnswerReader:
         self, finish: FinishReason, usage: TokenUsage, text: str
     ) -> tuple[FinishReason, tuple[ToolCall, ...], str]:
         calls = self._tools.calls()
-        at_cap = not usage.estimated and usage.output >= self._request.max_output_tokens
+        at_cap = not usage.estimated and usage.output >= self._request.cap
         if calls is None or (calls and (at_cap or finish is FinishReason.LENGTH)):
             self._notes.add(GenerationNote.CUT_TOOL_CALL)
             return FinishReason.LENGTH, (), text
@@ -203,7 +213,7 @@ class AnswerReader:
     def _refuse_empty(self, finish: FinishReason, usage: TokenUsage, reasoning: str) -> None:
         if finish is FinishReason.LENGTH:
             if reasoning or usage.output >= _EXHAUSTED_FROM:
-                cap = self._request.max_output_tokens
+                cap = self._request.cap
                 raise ReasoningExhaustedError(usage=usage, cap=cap, reasoning=reasoning, where=self._where)
             return
         message = "the engine ended the answer with nothing in it"
@@ -216,7 +226,7 @@ class AnswerReader:
 
 def _parses(text: str) -> bool:
     try:
-        json.loads(text)
+        load_json(text)
     except ValueError:
         return False
     return True
@@ -238,4 +248,4 @@ def _last_json(reasoning: str) -> str | None:
 def _satisfies(answer: str, schema: dict[str, object]) -> bool:
     import jsonschema  # noqa: PLC0415 - 60 ms that only this rare case needs
 
-    return jsonschema.Draft202012Validator(schema).is_valid(json.loads(answer))  # pyright: ignore[reportUnknownMemberType] - its stubs are partial
+    return jsonschema.Draft202012Validator(schema).is_valid(load_json(answer))  # pyright: ignore[reportUnknownMemberType] - its stubs are partial

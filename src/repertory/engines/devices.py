@@ -14,7 +14,7 @@ from typing import Any
 import psutil
 
 from repertory.catalog.loader import Catalog
-from repertory.catalog.profiles import DeviceProfile, Slot
+from repertory.catalog.profiles import DeviceProfile, Slot, processor_device
 from repertory.catalog.records import Device, Fact
 from repertory.errors import UsageError
 
@@ -53,18 +53,13 @@ def detected_profile(catalog: Catalog, found: list[Found] | None = None) -> Devi
         try:
             device = catalog.find_device(item.name)
         except UsageError:
-            vendor = item.vendor if item.vendor in ("nvidia", "amd", "apple") else "cpu"
-            bandwidth = (
-                Fact(value=30.0, source="assumed: two memory channels", sourced=False) if vendor == "cpu" else None
+            device = (
+                Device.model_validate(
+                    {"id": item.name.lower(), "name": item.name, "vendor": item.vendor, "memory_gib": fact}
+                )
+                if item.vendor in ("nvidia", "amd", "apple")
+                else processor_device(item.name.lower(), item.name, fact, cores=psutil.cpu_count(logical=False) or 1)
             )
-            cores = psutil.cpu_count(logical=False) or 1
-            tflops = (
-                Fact(value=0.09 * cores, source="assumed: 90 GFLOPS a core", sourced=False) if vendor == "cpu" else None
-            )
-            device = Device.model_validate(
-                {"id": item.name.lower(), "name": item.name, "vendor": vendor, "memory_gib": fact,
-                 "bandwidth_gb_s": bandwidth, "tflops": tflops, "usable_share": 0.75 if vendor == "cpu" else 1.0}
-            )  # fmt: skip
         memory = item.memory_gib
         slots.append(
             Slot(

@@ -4,10 +4,11 @@ Each class here refines one of `repertory.errors`, so that a caller who only kno
 stable short name for events, metrics and JSON.
 """
 
-import json
 import re
 from typing import ClassVar, cast
 
+from repertory.engines.json_text import load_json
+from repertory.engines.keyword_words import find_pointer, named_keywords
 from repertory.engines.protocol import TokenUsage
 from repertory.errors import (
     ContextBudgetError,
@@ -44,7 +45,7 @@ class SchemaRejectedError(EngineRejectedError):
 
     Args:
         message: What the engine said.
-        keyword: The JSON Schema keyword that the engine named, if it named one.
+        keywords: The JSON Schema keywords that the engine named; None to find them in what it said.
         pointer: The place in the schema that the engine named, if it named one.
         where: The engine's address.
     """
@@ -52,16 +53,22 @@ class SchemaRejectedError(EngineRejectedError):
     code: ClassVar[str] = "schema_rejected"
 
     def __init__(
-        self, message: str, *, keyword: str | None = None, pointer: str | None = None, where: str | None = None
+        self,
+        message: str,
+        *,
+        keywords: tuple[str, ...] | None = None,
+        pointer: str | None = None,
+        where: str | None = None,
     ) -> None:
+        keywords = named_keywords(message) if keywords is None else keywords
         place = f" (at {pointer})" if pointer else ""
-        about = f", keyword {keyword!r}" if keyword else ""
+        about = f", keyword {', '.join(map(repr, keywords))}" if keywords else ""
         super().__init__(
             f"the engine does not take the JSON Schema{about}{place}: {message}",
             where=where,
             hint="the schema is simplified for this engine and the rest is checked by us",
         )
-        self.keyword = keyword
+        self.keywords = keywords
         self.pointer = pointer
 
 
@@ -205,7 +212,7 @@ _KV_PRESSURE = re.compile(
 )
 _SCHEMA = re.compile(
     r"json[ _-]?schema|grammar|response_format|structured[ _]?output|guided|xgrammar|outlines|llguidance|lm.format"
-    r"|regex|schema (?:feature|keyword|error)|unrecognized type|\$ref|invalid schema",
+    r"|regex|\bschema\b|unrecognized type|\$ref",
     re.IGNORECASE,
 )
 _TEMPLATE = re.compile(
@@ -213,14 +220,6 @@ _TEMPLATE = re.compile(
     r"|error rendering|system role not supported",
     re.IGNORECASE,
 )
-_KEYWORD = re.compile(
-    r"\b(minItems|maxItems|uniqueItems|contains|minContains|maxContains|prefixItems|additionalItems|multipleOf"
-    r"|minimum|maximum|exclusiveMinimum|exclusiveMaximum|pattern|format|minLength|maxLength|patternProperties"
-    r"|propertyNames|minProperties|maxProperties|additionalProperties|unevaluatedProperties|allOf|anyOf|oneOf|not"
-    r"|const|enum|\$ref|\$defs|dependentRequired|dependentSchemas)\b"
-)
-_POINTER = re.compile(r"#(?:/[\w$~.%-]+)+")
-_KEYWORD_NOISE = re.compile(r"\bnot (?:supported|allowed|implemented|valid|recognized)\b|\bformat\b(?=\s+(?:error|of))")
 
 
 def classify_failure(
@@ -271,11 +270,7 @@ def classify_text(said: str, *, body: str = "", where: str, with_schema: bool) -
             hint="shorten the prompt or serve the model with a longer context",
         )
     if with_schema and _SCHEMA.search(said):
-        keyword = _KEYWORD.search(_KEYWORD_NOISE.sub(" ", said))
-        pointer = _POINTER.search(said)
-        return SchemaRejectedError(
-            said, keyword=keyword[1] if keyword else None, pointer=pointer[0] if pointer else None, where=where
-        )
+        return SchemaRejectedError(said, pointer=find_pointer(said), where=where)
     if _TEMPLATE.search(said):
         return TemplateRejectedError(
             f"the model's chat template refuses the messages: {said}",
@@ -298,7 +293,7 @@ def error_text(body: str | object) -> str:
     value: object = body
     if isinstance(body, str):
         try:
-            value = json.loads(body)
+            value = load_json(body)
         except ValueError:
             return shorten(body)
     for _ in range(4):

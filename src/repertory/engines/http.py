@@ -16,6 +16,7 @@ import httpx2
 
 from repertory.engines.deadline import Deadline
 from repertory.engines.failures import EngineFaultError, StreamIncompleteError, classify_failure
+from repertory.engines.json_text import load_json
 from repertory.errors import EngineTimeoutError, EngineUnavailableError, RepertoryError, UsageError
 
 __all__ = ("ByteStream", "EngineClient", "EngineTimeouts", "Reply", "encode_json", "is_loopback")
@@ -62,7 +63,7 @@ class Reply:
     def json(self) -> object:
         """The body as JSON; None when it is none."""
         try:
-            return json.loads(self.text)
+            return load_json(self.text)
         except ValueError:
             return None
 
@@ -92,7 +93,7 @@ class ByteStream:
         try:
             with anyio.fail_after(None if math.isinf(within_s) else within_s):
                 chunk = await anext(self._chunks, None)
-        except httpx2.TransportError as error:
+        except (httpx2.TransportError, httpx2.DecodingError) as error:
             if self.started:
                 message = f"the connection broke in the middle of the answer ({_reason(error)})"
                 raise StreamIncompleteError(message, where=self._where) from error

@@ -227,16 +227,16 @@ class LlamaCppEngine(OpenAIEngine):
         mark = f"=={secrets.token_hex(12)}=="
         last = messages[-1]
         marked = [*messages[:-1], ChatMessage(last.role, last.content + mark)]
-        prefix, found, _ = (await self._render(marked)).partition(mark)
+        # Templates may say so at the very beginning when thinking is off, which it is for most who share a prefix.
+        quiet = GenerateRequest(marked, max_output_tokens=1, thinking=False)
+        prefix, found, _ = (await self._render(marked, quiet)).partition(mark)
         if not found:
             message = "the chat template does not keep the last message's text"
             raise EngineRejectedError(message, where=self.client.base_url)
         return prefix
 
     def _thinking(self, request: GenerateRequest) -> dict[str, object]:
-        thinking = request.thinking
-        if request.json_schema is not None and not self._profile.grammar_after_reasoning:
-            thinking = False  # the grammar holds inside the thinking block too, which then can not be left
+        thinking = self.thinking_of(request)
         return {} if thinking is None else {"chat_template_kwargs": {"enable_thinking": thinking}}
 
     def _check_slot(self, slot: int) -> None:

@@ -1,6 +1,5 @@
 """The adapter for Ollama's own API: its OpenAI dialect ignores the context length and the thinking switch."""
 
-import json
 from collections.abc import AsyncGenerator, Sequence
 from typing import cast
 
@@ -15,8 +14,10 @@ from repertory.engines.failures import (
 )
 from repertory.engines.http import EngineClient
 from repertory.engines.json_lines import JsonLineParser
+from repertory.engines.json_text import load_json
 from repertory.engines.messages import wire_messages
 from repertory.engines.openai_compatible import OpenAIEngine, ProgressClock, wire_tools
+from repertory.engines.openai_reader import token_count
 from repertory.engines.profile import EngineProfile
 from repertory.engines.protocol import ChatMessage, GenerateRequest, Generation, StreamPart, TokenUsage
 
@@ -51,7 +52,7 @@ class OllamaEngine(OpenAIEngine):
         """The JSON that is sent."""
         options: dict[str, object] = {
             "num_ctx": self._context_tokens,
-            "num_predict": request.max_output_tokens,
+            "num_predict": request.cap,
             "temperature": request.temperature,
         }
         if request.seed is not None:
@@ -64,8 +65,9 @@ class OllamaEngine(OpenAIEngine):
         }
         if request.json_schema is not None and self._profile.structured_output:
             body["format"] = request.json_schema
-        if request.thinking is not None and self._profile.thinking_switch:
-            body["think"] = request.thinking  # a model that can not think refuses the field
+        thinking = self.thinking_of(request)
+        if thinking is not None and self._profile.thinking_switch:
+            body["think"] = thinking  # a model that can not think refuses the field
         if request.tools:
             body["tools"] = wire_tools(request.tools)
         return body
@@ -93,7 +95,7 @@ class OllamaEngine(OpenAIEngine):
         if answer.ended:
             return []
         try:
-            value: object = json.loads(line)
+            value: object = load_json(line)
         except ValueError:
             if not whole:
                 return []  # cut off by the end of the stream, which is judged by itself
@@ -107,11 +109,10 @@ class OllamaEngine(OpenAIEngine):
             raise StreamFrameError(message, where=where)
         parts = _take_message(frame.get("message"), answer)
         if frame.get("done") is True:
-            prompt, output = frame.get("prompt_eval_count"), frame.get("eval_count")
-            if isinstance(output, int):
+            prompt, output = token_count(frame.get("prompt_eval_count")), token_count(frame.get("eval_count"))
+            if output is not None:
                 # An old server leaves the prompt's count out when it was cached.
-                known = prompt if isinstance(prompt, int) else 0
-                answer.usage = TokenUsage(prompt=known, output=output, estimated=not isinstance(prompt, int))
+                answer.usage = TokenUsage(prompt=prompt or 0, output=output, estimated=prompt is None)
             reason = frame.get("done_reason")
             if isinstance(reason, str) and reason:
                 answer.set_finish(reason)

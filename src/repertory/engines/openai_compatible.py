@@ -79,7 +79,7 @@ class OpenAIEngine:
                 request,
                 messages,
                 where=self.client.base_url,
-                starts_inside_thinking=self._profile.opens_thinking and request.thinking is not False,
+                starts_inside_thinking=self._profile.opens_thinking and self.thinking_of(request) is not False,
             )
             async with aclosing(self._exchange(request, messages, answer, deadline)) as parts:
                 async for part in parts:
@@ -90,6 +90,16 @@ class OpenAIEngine:
         for part in held:
             yield part
         yield generation
+
+    def thinking_of(self, request: GenerateRequest) -> bool | None:
+        """What the engine is told about thinking: the request's wish, as far as it goes together with a grammar."""
+        constrained = request.json_schema is not None and self._profile.structured_output
+        if constrained and not self._profile.grammar_after_reasoning:
+            # The grammar would hold inside the thinking too, which then could not be left.
+            return False if self._profile.grammar_without_thinking else None
+        if constrained and request.thinking is False and not self._profile.grammar_without_thinking:
+            return None
+        return request.thinking
 
     async def count_tokens(self, messages: Sequence[ChatMessage]) -> int:
         """Tokens of the rendered prompt, template included; an upper bound where the engine can not count."""
@@ -116,7 +126,7 @@ class OpenAIEngine:
         body: dict[str, object] = {
             "model": self._model,
             "messages": wire_messages(messages),
-            "max_tokens": request.max_output_tokens,
+            "max_tokens": request.cap,
             "temperature": request.temperature,
             "stream": True,
             "stream_options": {"include_usage": True},
@@ -143,8 +153,7 @@ class OpenAIEngine:
         path, body = f"{self._prefix}/chat/completions", self.body(request, messages)
         async with self.client.stream(path, body, deadline=deadline, with_schema=with_schema) as stream:
             if "json" in stream.content_type:
-                whole = await _read_whole(stream, deadline, self.client)
-                for part in reader.feed_whole(whole):
+                for part in _take_whole(await _read_whole(stream, deadline, self.client), reader):
                     yield part
                 return
             parser = SseParser()
@@ -211,6 +220,15 @@ def response_format(schema: Mapping[str, object]) -> dict[str, object]:
 def wire_tools(tools: Sequence[Mapping[str, object]]) -> list[dict[str, object]]:
     """The tools as chat completions take them."""
     return [{"type": "function", "function": dict(tool)} for tool in tools]
+
+
+def _take_whole(body: str, reader: ChatReader) -> list[StreamPart]:
+    """An answer in one piece; some proxies call a stream of events JSON too."""
+    if not body.lstrip().startswith(("data:", "event:", ":")):
+        return reader.feed_whole(body)
+    parser = SseParser()
+    events = [*parser.feed(body.encode()), parser.finish()]
+    return [part for event in events if event is not None for part in reader.feed(event)]
 
 
 async def _read_whole(stream: ByteStream, deadline: Deadline, client: EngineClient) -> str:

@@ -5,10 +5,11 @@ from typing import cast
 
 from repertory.engines.answer import AnswerReader
 from repertory.engines.failures import StreamFrameError, classify_in_band, error_text, shorten
+from repertory.engines.json_text import load_json
 from repertory.engines.protocol import StreamPart, TokensProcessed, TokenUsage
 from repertory.engines.sse import SseEvent
 
-__all__ = ("ChatReader", "read_usage")
+__all__ = ("ChatReader", "read_usage", "token_count")
 
 
 class ChatReader:
@@ -41,19 +42,19 @@ class ChatReader:
         frame = self._parse(event, data)
         if frame is None:
             return []
-        if event.name == "error" or frame.get("error"):
+        if event.name == "error" or _is_error(frame):
             raise self._engine_error(frame, data)
         return self._take(frame, key="delta")
 
     def feed_whole(self, body: str) -> list[StreamPart]:
         """Take an answer that came in one piece, from a server that does not stream."""
         try:
-            value: object = json.loads(body)
+            value: object = load_json(body)
         except ValueError:
             message = f"the engine's answer is not JSON: {shorten(body, 120)!r}"
             raise StreamFrameError(message, where=self._where) from None
         frame = cast("dict[str, object]", value) if isinstance(value, dict) else {}
-        if frame.get("error"):
+        if _is_error(frame):
             raise self._engine_error(frame, body)
         parts = self._take(frame, key="message")
         self.closed = self.answer.ended = True
@@ -61,7 +62,7 @@ class ChatReader:
 
     def _parse(self, event: SseEvent, data: str) -> dict[str, object] | None:
         try:
-            value: object = json.loads(data)
+            value: object = load_json(data)
         except ValueError:
             if event.name == "error":
                 raise self._engine_error({}, data) from None
@@ -123,8 +124,8 @@ def read_usage(frame: dict[str, object]) -> TokenUsage | None:
     if not isinstance(usage, dict):
         return None
     fields = cast("dict[str, object]", usage)
-    prompt, output = fields.get("prompt_tokens"), fields.get("completion_tokens")
-    if not isinstance(prompt, int) or not isinstance(output, int):
+    prompt, output = token_count(fields.get("prompt_tokens")), token_count(fields.get("completion_tokens"))
+    if prompt is None or output is None:
         return None
     cached: object = None
     details = fields.get("prompt_tokens_details")
@@ -133,7 +134,20 @@ def read_usage(frame: dict[str, object]) -> TokenUsage | None:
     timings = frame.get("timings")
     if isinstance(timings, dict):
         cached = cast("dict[str, object]", timings).get("cache_n", cached)
-    return TokenUsage(prompt=prompt, output=output, cached=cached if isinstance(cached, int) else None)
+    known = token_count(cached)
+    return TokenUsage(prompt=prompt, output=output, cached=None if known is None else min(known, prompt))
+
+
+def token_count(value: object) -> int | None:
+    """A number of tokens as an engine told it; None when it is none."""
+    return value if isinstance(value, int) and not isinstance(value, bool) and value >= 0 else None
+
+
+def _is_error(frame: dict[str, object]) -> bool:
+    """An `error`, or an error object that stands alone (vLLM: `{"object": "error", "message": ...}`)."""
+    if frame.get("error") or frame.get("object") == "error":
+        return True
+    return "choices" not in frame and any(isinstance(frame.get(name), str) for name in ("message", "detail"))
 
 
 def _read_progress(progress: dict[str, object]) -> list[StreamPart]:

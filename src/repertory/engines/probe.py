@@ -4,291 +4,32 @@ Servers differ from their documentation, versions from each other, and models on
 little (a few hundred tokens) and is bounded in time; what it can not settle stays as the profile says.
 """
 
-import json
-import secrets
-from collections.abc import AsyncGenerator, Awaitable, Callable
-from contextlib import aclosing
-from typing import Literal
-
-import anyio
-import jsonschema
 from pydantic import BaseModel, ConfigDict
 
 from repertory.engines.deadline import Deadline
-from repertory.engines.failures import failure_code, shorten
-from repertory.engines.llamacpp import LlamaCppEngine
 from repertory.engines.openai_compatible import OpenAIEngine
-from repertory.engines.profile import EngineProfile, FanOut
-from repertory.engines.protocol import (
-    ChatMessage,
-    FinishReason,
-    GenerateRequest,
-    Generation,
-    GenerationNote,
-    ReasoningDelta,
-    StreamPart,
-    TextDelta,
-    TokenUsage,
-)
-from repertory.errors import RepertoryError
+from repertory.engines.probe_tries import ProbeCheck, ProbeTries
+from repertory.engines.profile import EngineProfile
 
 __all__ = ("ProbeCheck", "ProbeResult", "probe_engine")
 
-_FEW_COMPUTED = 32
-"""A prompt whose prefix was found computes fewer tokens than this."""
-_SHARED_SENTENCES = 12
-_PROXY_HEADERS = ("via", "cf-ray", "x-served-by", "x-envoy-upstream-service-time", "x-litellm-version")
-_PROXY_SERVERS = ("nginx", "envoy", "traefik", "haproxy", "caddy", "cloudflare", "apache")
-
-
-class ProbeCheck(BaseModel):
-    """One thing tried.
-
-    `yes` and `no` are findings; `unknown` means that the engine gave no sign either way; `failed` that the try itself
-    did not work.
-    """
-
-    model_config = ConfigDict(frozen=True, extra="forbid")
-
-    name: str
-    status: Literal["yes", "no", "unknown", "failed"]
-    detail: str = ""
-
 
 class ProbeResult(BaseModel):
-    """What was found, and the profile corrected by it. Made to be stored as JSON."""
+    """What was found, and the profile corrected by it. Made to be stored as JSON.
+
+    `findings` has the settings of the profile that were proven, whether they differ from what it claimed or not.
+    """
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
     model: str
     context_tokens: int
     profile: EngineProfile
+    findings: dict[str, bool | str]
     checks: tuple[ProbeCheck, ...]
     seconds: float
     prompt_tokens: int
     output_tokens: int
-
-
-class _Probe:
-    def __init__(self, engine: OpenAIEngine, deadline: Deadline) -> None:
-        self.engine = engine
-        self.deadline = deadline
-        self.changes: dict[str, object] = {}
-        self.checks: list[ProbeCheck] = []
-        self.prompt_tokens = 0
-        self.output_tokens = 0
-
-    async def run(self) -> None:
-        tries: list[tuple[str, Callable[[], Awaitable[ProbeCheck]]]] = [
-            ("answers", self._answers),
-            ("direct connection", self._direct),
-            ("schema enforced", self._schema),
-            ("counts tokens", self._counts),
-            ("reports cached tokens", self._cached),
-            ("thinking", self._thinking),
-            ("prefix shared", self._fan_out),
-            ("cancel frees the engine", self._cancel),
-        ]
-        for name, attempt in tries:
-            try:
-                if self.deadline.remaining_s <= 0:
-                    check = ProbeCheck(name=name, status="unknown", detail="no time was left")
-                else:
-                    check = await attempt()
-            except RepertoryError as error:
-                check = ProbeCheck(name=name, status="failed", detail=f"{failure_code(error)}: {error.message}")
-            self.checks.append(check)
-            if name == "answers" and check.status != "yes":
-                return
-
-    async def _generate(self, request: GenerateRequest) -> tuple[Generation, bool]:
-        """The generation, and whether thinking came before it."""
-        thought, last = False, None
-        async with aclosing(self.engine.generate(request)) as parts:
-            async for part in parts:
-                thought = thought or isinstance(part, ReasoningDelta)
-                last = part
-        if not isinstance(last, Generation):
-            message = "the stream ended without a generation"
-            raise RepertoryError(message)
-        self.prompt_tokens += last.usage.prompt
-        self.output_tokens += last.usage.output
-        return last, thought
-
-    def _request(
-        self,
-        text: str,
-        max_output_tokens: int,
-        *,
-        thinking: bool | None = None,
-        json_schema: dict[str, object] | None = None,
-        slot: int | None = None,
-    ) -> GenerateRequest:
-        return GenerateRequest(
-            [ChatMessage("system", "You are a helpful assistant."), ChatMessage("user", text)],
-            max_output_tokens,
-            deadline_s=max(1.0, self.deadline.remaining_s),
-            thinking=thinking,
-            json_schema=json_schema,
-            slot=slot,
-        )
-
-    async def _answers(self) -> ProbeCheck:
-        generation, _ = await self._generate(self._request("Say hello.", 64, thinking=self._quiet()))
-        if generation.usage.estimated:
-            return ProbeCheck(name="answers", status="yes", detail="without telling how many tokens it used")
-        return ProbeCheck(name="answers", status="yes")
-
-    async def _direct(self) -> ProbeCheck:
-        """Proxies between us and the engine hold connections open, so that a cancel does not reach it."""
-        headers = (await self.engine.client.get("/v1/models")).headers
-        signs = [name for name in _PROXY_HEADERS if name in headers]
-        server = headers.get("server", "")
-        if signs or any(name in server.lower() for name in _PROXY_SERVERS):
-            detail = f"a proxy is in between ({', '.join(signs) or server}): check that it passes disconnects on"
-            return ProbeCheck(name="direct connection", status="no", detail=shorten(detail))
-        return ProbeCheck(name="direct connection", status="yes")
-
-    def _quiet(self) -> bool | None:
-        return False if self.engine.profile.thinking_switch else None
-
-    async def _schema(self) -> ProbeCheck:
-        enforced = await self._obeys(self._quiet())
-        detail = "an answer that the model would not give by chance"
-        if not enforced and self._quiet() is False and await self._obeys(None):
-            # Some models on Ollama ignore the schema only when thinking is turned off.
-            return ProbeCheck(
-                name="schema enforced", status="yes", detail="only when thinking is left to the model: leave it so"
-            )
-        self.changes["structured_output"] = enforced
-        return ProbeCheck(name="schema enforced", status="yes" if enforced else "no", detail=detail if enforced else "")
-
-    async def _obeys(self, thinking: bool | None) -> bool:
-        word = secrets.token_hex(3)
-        schema: dict[str, object] = {
-            "type": "object",
-            "properties": {
-                "word": {"type": "string", "enum": [word]},
-                "list": {"type": "array", "items": {"type": "string", "maxLength": 6}, "minItems": 2, "maxItems": 2},
-            },
-            "required": ["word", "list"],
-            "additionalProperties": False,
-        }
-        cap = 64 if thinking is False or not self.engine.profile.thinking_switch else 512
-        request = self._request("Tell me about the sea.", cap, json_schema=schema, thinking=thinking)
-        try:
-            generation, _ = await self._generate(request)
-            value = json.loads(generation.text)
-        except (RepertoryError, ValueError):
-            return False
-        return jsonschema.Draft202012Validator(schema).is_valid(value)  # pyright: ignore[reportUnknownMemberType] - its stubs are partial
-
-    async def _counts(self) -> ProbeCheck:
-        request = self._request("How many tokens is this? Ünïcödé, 漢字, 🙂.", 8, thinking=self._quiet())
-        counted = await self.engine.count_request(request)
-        generation, _ = await self._lenient(request)
-        if generation.usage.estimated:
-            return ProbeCheck(name="counts tokens", status="unknown", detail="the engine tells no counts to compare")
-        told = generation.usage.prompt
-        self.changes["counts_tokens"] = counted == told
-        status = "yes" if counted == told else "no"
-        return ProbeCheck(name="counts tokens", status=status, detail=f"counted {counted}, the engine says {told}")
-
-    async def _lenient(self, request: GenerateRequest) -> tuple[Generation, bool]:
-        """Like `_generate`, but an answer that is not usable still tells its counts."""
-        try:
-            return await self._generate(request)
-        except RepertoryError as error:
-            usage = getattr(error, "usage", None)
-            if not isinstance(usage, TokenUsage):
-                raise
-            return Generation(FinishReason.LENGTH, usage, ""), True
-
-    async def _cached(self) -> ProbeCheck:
-        request = self._request(_passage(), 4, thinking=self._quiet())
-        await self._lenient(request)
-        generation, _ = await self._lenient(request)
-        cached, prompt = generation.usage.cached, generation.usage.prompt
-        if cached is None:
-            self.changes["reports_cached_tokens"] = False
-            return ProbeCheck(name="reports cached tokens", status="no")
-        found = cached * 2 >= prompt
-        self.changes["reports_cached_tokens"] = found or self.engine.profile.reports_cached_tokens
-        detail = f"{cached} of {prompt} tokens of a repeated prompt"
-        return ProbeCheck(name="reports cached tokens", status="yes" if found else "no", detail=detail)
-
-    async def _thinking(self) -> ProbeCheck:
-        generation, thought = await self._lenient(self._request("What is 17 + 25?", 96))
-        if GenerationNote.LEAKED_THINKING in generation.notes:
-            # Thinking that was closed without having been opened was opened by the template.
-            self.changes["opens_thinking"] = not thought
-            detail = "in tags inside the answer: start the server with its reasoning parser"
-            return ProbeCheck(name="thinking", status="yes", detail=detail)
-        if not thought:
-            return ProbeCheck(name="thinking", status="no", detail="the model does not think")
-        if not self.engine.profile.thinking_switch:
-            return ProbeCheck(name="thinking", status="yes", detail="and can not be told not to")
-        _, thought = await self._lenient(self._request("What is 17 + 25?", 96, thinking=False))
-        self.changes["thinking_switch"] = not thought
-        detail = "and goes on when told not to" if thought else "and can be told not to"
-        return ProbeCheck(name="thinking", status="yes", detail=detail)
-
-    async def _fan_out(self) -> ProbeCheck:
-        if isinstance(self.engine, LlamaCppEngine) and self.engine.profile.fan_out is FanOut.COPY_SLOT:
-            return await self._copy_slot(self.engine)
-        if not self.changes.get("reports_cached_tokens", self.engine.profile.reports_cached_tokens):
-            return ProbeCheck(name="prefix shared", status="unknown", detail="the engine does not say what was cached")
-        passage = _passage()
-        found: list[int] = []
-
-        async def one(question: str) -> None:
-            generation, _ = await self._lenient(self._request(passage + question, 4, thinking=self._quiet()))
-            found.append(generation.usage.cached or 0)
-
-        async with anyio.create_task_group() as group:
-            for question in ("Who spoke?", "Where was it?", "What happened?"):
-                group.start_soon(_quietly, one, question)
-        shared = sum(1 for cached in found if cached >= 64)
-        fan_out = FanOut.ALL_AT_ONCE if shared >= 2 else FanOut.PRIME
-        self.changes["fan_out"] = fan_out
-        detail = f"{shared} of 3 prompts sent at once found what another had computed"
-        return ProbeCheck(name="prefix shared", status="yes" if shared >= 2 else "no", detail=detail)
-
-    async def _copy_slot(self, engine: LlamaCppEngine) -> ProbeCheck:
-        if engine.slots < 2:
-            return ProbeCheck(name="prefix shared", status="unknown", detail="there is one slot only")
-        last = engine.slots - 1
-        shared = self._request(_passage(), 4)
-        limit_s = self.deadline.remaining_s
-        try:
-            state = await engine.compute_prefix(shared.messages, slot=0, deadline_s=limit_s)
-            await engine.restore_prefix(state, slot=last)
-        except RepertoryError as error:
-            self.changes["fan_out"] = FanOut.PRIME
-            return ProbeCheck(name="prefix shared", status="no", detail=error.message)
-        asked = self._request(shared.messages[-1].content + "\nWho spoke?", 4, slot=last, thinking=self._quiet())
-        generation, _ = await self._lenient(asked)
-        computed = generation.usage.prefill
-        works = computed < _FEW_COMPUTED
-        self.changes["fan_out"] = FanOut.COPY_SLOT if works else FanOut.PRIME
-        detail = f"after copying a slot, {computed} of {state.tokens} tokens were computed again"
-        return ProbeCheck(name="prefix shared", status="yes" if works else "no", detail=detail)
-
-    async def _cancel(self) -> ProbeCheck:
-        slot = 0 if isinstance(self.engine, LlamaCppEngine) else None
-        request = self._request("Write a long story about the sea.", 256, slot=slot)
-        started = anyio.current_time()
-        generation = self.engine.generate(request)
-        await _until_text(generation)
-        first_s = anyio.current_time() - started
-        await generation.aclose()
-        took_s = anyio.current_time() - started - first_s
-        if not isinstance(self.engine, LlamaCppEngine) or not self.engine.profile.verifies_cancel:
-            return ProbeCheck(name="cancel frees the engine", status="unknown", detail="the engine shows no slots")
-        freed = not self.engine.leaked_slots
-        self.changes["verifies_cancel"] = True
-        detail = f"after {took_s:.2f} s" if freed else "the slot goes on working"
-        return ProbeCheck(name="cancel frees the engine", status="yes" if freed else "no", detail=detail)
 
 
 async def probe_engine(engine: OpenAIEngine, *, within_s: float = 120.0) -> ProbeResult:
@@ -299,34 +40,15 @@ async def probe_engine(engine: OpenAIEngine, *, within_s: float = 120.0) -> Prob
         within_s: Bound of the whole probe; what was not tried by then stays as the profile says.
     """
     deadline = Deadline(within_s)
-    probe = _Probe(engine, deadline)
+    probe = ProbeTries(engine, deadline)
     await probe.run()
     return ProbeResult(
         model=engine.model,
         context_tokens=engine.context_tokens,
         profile=engine.profile.model_copy(update=probe.changes),
+        findings=probe.changes,
         checks=tuple(probe.checks),
         seconds=deadline.elapsed_s,
         prompt_tokens=probe.prompt_tokens,
         output_tokens=probe.output_tokens,
     )
-
-
-async def _quietly(ask: Callable[[str], Awaitable[None]], question: str) -> None:
-    try:
-        await ask(question)
-    except RepertoryError:
-        return
-
-
-async def _until_text(parts: AsyncGenerator[StreamPart]) -> None:
-    async for part in parts:
-        if isinstance(part, (TextDelta, ReasoningDelta)):
-            return
-
-
-def _passage() -> str:
-    """A few hundred tokens that no cache has seen."""
-    name = secrets.token_hex(4)
-    sentences = [f"On day {day} the crew of {name} wrote a page about the weather." for day in range(_SHARED_SENTENCES)]
-    return " ".join(sentences) + "\n"

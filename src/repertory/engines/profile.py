@@ -63,6 +63,8 @@ class EngineProfile(BaseModel):
     """The field in which this engine writes thinking; every adapter reads all fields known."""
     grammar_after_reasoning: bool = True
     """Whether the grammar waits until thinking has ended, so that thinking and a schema go together."""
+    grammar_without_thinking: bool = True
+    """Whether the grammar also holds when thinking is turned off (some models on Ollama then ignore it)."""
     opens_thinking: bool = False
     """Whether the chat template itself opens the thinking, so that an answer begins inside it."""
     folds_system: bool = False

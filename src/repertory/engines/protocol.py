@@ -43,7 +43,8 @@ class GenerateRequest:
 
     Attributes:
         messages: The prompt. Adapters normalise it to what the model's template accepts.
-        max_output_tokens: Cap on the answer, thinking included.
+        max_output_tokens: Reserve for the answer.
+        max_thinking_tokens: Reserve for the thinking before it; 0 when the thinking has to fit into the answer's.
         json_schema: Constrains the answer; must already be compiled for the engine (`repertory.engines.schema`).
         temperature: Sampling temperature; 0 is greedy.
         seed: Sampling seed, for engines that have one.
@@ -66,6 +67,12 @@ class GenerateRequest:
     thinking: bool | None = None
     request_id: str | None = None
     tools: Sequence[Mapping[str, object]] = ()
+    max_thinking_tokens: int = 0
+
+    @property
+    def cap(self) -> int:
+        """The most tokens that may be generated: both reserves, or the answer's alone where thinking is turned off."""
+        return self.max_output_tokens + (0 if self.thinking is False else self.max_thinking_tokens)
 
 
 class FinishReason(StrEnum):

@@ -11,6 +11,9 @@ _PAIRS = {
     "<thought>": "</thought>",
     "<reasoning>": "</reasoning>",
     "[THINK]": "[/THINK]",
+    "<seed:think>": "</seed:think>",
+    "<|START_THINKING|>": "<|END_THINKING|>",
+    "\u25c1think\u25b7": "\u25c1/think\u25b7",
 }
 _OPENINGS = tuple(_PAIRS)
 _CLOSINGS = tuple(_PAIRS.values())

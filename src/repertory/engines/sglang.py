@@ -43,8 +43,8 @@ class SglangEngine(OpenAIEngine):
             body["priority"] = request.priority if self._low_values_first else -request.priority
         if request.request_id is not None:
             body["rid"] = request.request_id
-        if request.thinking is not None:
-            body["chat_template_kwargs"] = {"enable_thinking": request.thinking}
+        if (thinking := self.thinking_of(request)) is not None:
+            body["chat_template_kwargs"] = {"enable_thinking": thinking}
         return body
 
     async def count_request(self, request: GenerateRequest) -> int:

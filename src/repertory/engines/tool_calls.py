@@ -5,11 +5,14 @@ import re
 from dataclasses import dataclass
 from typing import cast
 
+from repertory.engines.json_text import load_json
 from repertory.engines.protocol import ToolCall
 
-__all__ = ("ToolCallReader", "find_leaked_calls", "looks_like_tool_call")
+__all__ = ("ToolCallHold", "ToolCallReader", "find_leaked_calls", "looks_like_tool_call")
 
 _MAX_CALLS = 64
+_MAX_HELD = 64
+"""White space held back at most before what may become a tool call, so that a loop of it is seen."""
 _WRAPPERS = (
     re.compile(r"<tool_call>\s*(?P<body>\{.*?\})\s*(?:</tool_call>|\Z)", re.DOTALL),
     re.compile(r"\[TOOL_CALLS\]\s*(?P<body>[\[{].*[\]}])", re.DOTALL),
@@ -55,12 +58,21 @@ class ToolCallReader:
             index = fields.get("index", position)
             if not isinstance(index, int) or (index not in self._pending and len(self._pending) >= _MAX_CALLS):
                 continue
-            pending = self._pending.setdefault(index, _Pending())
+            called = fields.get("id") if isinstance(fields.get("id"), str) else None
+            pending = self._pending_at(index, str(called or ""))
             function = fields.get("function")
-            if isinstance(fields.get("id"), str) and not pending.id:
-                pending.id = str(fields["id"])
+            pending.id = pending.id or str(called or "")
             if isinstance(function, dict):
                 _add(pending, cast("dict[str, object]", function))
+
+    def _pending_at(self, index: int, called: str) -> _Pending:
+        """The call that a piece belongs to. Some servers write every call at index 0, each with an id of its own."""
+        if index in self._pending and called and self._pending[index].id not in {"", called}:
+            same = next((pending for pending in self._pending.values() if pending.id == called), None)
+            if same is not None:
+                return same
+            index = max(self._pending) + 1
+        return self._pending.setdefault(index, _Pending())
 
     def calls(self) -> tuple[ToolCall, ...] | None:
         """The calls; None when the arguments of one do not parse, so that it was cut off. No arguments are ``{}``."""
@@ -71,6 +83,37 @@ class ToolCallReader:
                 return None
             calls.append(ToolCall(pending.id or f"call_{index}", pending.name, arguments))
         return tuple(calls)
+
+
+class ToolCallHold:
+    """Holds back streamed text from the first line on that begins like a tool call, so that it is shown to nobody."""
+
+    def __init__(self) -> None:
+        self._held = ""
+        self._found = False
+        self._line_start = True
+
+    def feed(self, text: str) -> str:
+        """Take the next text; return what of it can be shown."""
+        self._held += text
+        shown = ""
+        while self._held and not self._found:
+            if self._line_start:
+                body = self._held.lstrip(" \t\r\n")
+                if body.startswith(_MARKS):
+                    self._found = True
+                    break
+                if any(mark.startswith(body) for mark in _MARKS) and len(self._held) < _MAX_HELD:
+                    break
+            line, end, rest = self._held.partition("\n")
+            shown += line + end
+            self._held, self._line_start = rest, bool(end)
+        return shown
+
+    def finish(self) -> str:
+        """What was held back when the text ended."""
+        held, self._held = self._held, ""
+        return held
 
 
 def find_leaked_calls(text: str) -> tuple[ToolCall, ...] | None:
@@ -107,7 +150,7 @@ def _parse_arguments(text: str) -> dict[str, object] | None:
     if not text.strip():
         return {}
     try:
-        value: object = json.loads(text)
+        value: object = load_json(text)
     except ValueError:
         return None
     return cast("dict[str, object]", value) if isinstance(value, dict) else None
@@ -115,7 +158,7 @@ def _parse_arguments(text: str) -> dict[str, object] | None:
 
 def _read_body(body: str, name: str | None) -> list[tuple[str, dict[str, object]]]:
     try:
-        value: object = json.loads(body)
+        value: object = load_json(body)
     except ValueError:
         return []
     if name is not None:

@@ -19,8 +19,8 @@ class VllmEngine(OpenAIEngine):
             body["priority"] = request.priority
         if request.request_id is not None:
             body["request_id"] = request.request_id
-        if request.thinking is not None:
-            body["chat_template_kwargs"] = {"enable_thinking": request.thinking}
+        if (thinking := self.thinking_of(request)) is not None:
+            body["chat_template_kwargs"] = {"enable_thinking": thinking}
         return body
 
     async def count_request(self, request: GenerateRequest) -> int:
@@ -30,8 +30,8 @@ class VllmEngine(OpenAIEngine):
             "messages": wire_messages(self.normalise(request.messages)),
             "add_generation_prompt": True,
         }
-        if request.thinking is not None:
-            body["chat_template_kwargs"] = {"enable_thinking": request.thinking}
+        if (thinking := self.thinking_of(request)) is not None:
+            body["chat_template_kwargs"] = {"enable_thinking": thinking}
         if request.tools:
             body["tools"] = wire_tools(request.tools)
         count = (await self.client.ask("/tokenize", body)).get("count")

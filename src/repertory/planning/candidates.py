@@ -6,8 +6,8 @@ then any plan with B stays valid, and is not worse, with A in its place.
 """
 
 import math
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Container, Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
 
 from repertory.catalog.formats import FORMATS
 from repertory.catalog.loader import Choice
@@ -15,7 +15,7 @@ from repertory.catalog.profiles import DeviceProfile, Slot
 from repertory.catalog.records import Checkpoint, Device, Model
 from repertory.planning.instance import GIB, Instance, instance_of
 from repertory.planning.kv_cache import kv_layout
-from repertory.planning.llamacpp_memory import compute_buffer_bytes, kv_bytes, llamacpp_memory, state_bytes
+from repertory.planning.llamacpp_memory import llamacpp_rank
 from repertory.planning.needs import AgentNeeds, AgentWork
 from repertory.planning.scores import AgentScore, ScoreTable
 from repertory.planning.speed import decode_speed, prefill_speed
@@ -42,6 +42,8 @@ class Candidate:
         agent_mib: KV memory per device for each agent that may use it.
         scores: The score of each agent that may use it.
         kind: Key of the kind of device it runs on.
+        slot_context: Tokens of each of llama.cpp's slots, which are equally large; None where there are none.
+        keeps_slots: Whether every agent keeps its slots while others run.
     """
 
     choice: Choice
@@ -52,19 +54,33 @@ class Candidate:
     fixed_mib: int
     agent_mib: Mapping[str, int]
     scores: Mapping[str, AgentScore]
+    slot_context: int | None = None
+    keeps_slots: bool = False
+
+    def cached_at_once(self, together: Together) -> Together:
+        """Sets of agents whose caches are held at the same time."""
+        return (frozenset(self.scores),) if self.keeps_slots else together
 
     def load_mib(self, agents: Iterable[str], together: Together) -> int:
-        """Memory per device when it serves these agents: the cache of the largest set that may run at once."""
+        """Memory per device when it serves these agents: the cache of the largest set that is held at once."""
         mine = frozenset(agents)
-        return self.fixed_mib + max(
-            (sum(self.agent_mib[agent] for agent in group & mine) for group in together), default=0
-        )
+        sets = self.cached_at_once(together)
+        return self.fixed_mib + max((sum(self.agent_mib[agent] for agent in group & mine) for group in sets), default=0)
+
+    def for_agents(self, agents: Container[str]) -> "Candidate | None":
+        """The candidate for only these agents; None where it serves none of them."""
+        scores = {name: score for name, score in self.scores.items() if name in agents}
+        if len(scores) == len(self.scores):
+            return self
+        needs = {name: self.agent_mib[name] for name in scores}
+        return replace(self, scores=scores, agent_mib=needs) if scores else None
 
     @property
     def name(self) -> str:
         """A readable key, unique among the candidates."""
         tp = f" x{self.span}" if self.span > 1 else ""
-        return f"{self.choice.repo} ({self.choice.format.name}){tp} on {self.kind}"
+        slots = f", slots of {self.slot_context:,}" if self.slot_context else ""
+        return f"{self.choice.model.id}: {self.choice.repo} ({self.choice.format.name}{slots}){tp} on {self.kind}"
 
 
 @dataclass(frozen=True)
@@ -123,8 +139,19 @@ def candidates(
     agents: Mapping[str, AgentNeeds],
     work: Mapping[str, AgentWork],
     table: ScoreTable,
+    *,
+    fan_out: bool = True,
 ) -> list[Candidate]:
-    """All candidates that fit some device block and serve at least one agent."""
+    """All candidates that fit some device block and serve at least one agent.
+
+    Args:
+        models: Models to choose from.
+        profile: The devices.
+        agents: What each agent needs.
+        work: What a turn gives each agent to do.
+        table: Scores of the models.
+        fan_out: Whether each agent keeps its own slots of llama.cpp (see `TeamNeeds`).
+    """
     found: list[Candidate] = []
     kinds: dict[str, list[Slot]] = {}
     for slot in profile.slots:
@@ -138,7 +165,7 @@ def candidates(
             if not scores:
                 continue
             for kind, slots in kinds.items():
-                found += _on_kind(choice, kind, slots, agents, work, scores, together)
+                found += _on_kind(choice, kind, slots, agents, work, scores, together, fan_out=fan_out)
     return found
 
 
@@ -163,55 +190,62 @@ def _on_kind(
     work: Mapping[str, AgentWork],
     scores: Mapping[str, AgentScore],
     together: int,
+    *,
+    fan_out: bool,
 ) -> list[Candidate]:
     device = slots[0].device
     engine = _engines(device, choice.format.gguf)
     if engine is None or not _runs(device, choice):
         return []
     per_node = max(sum(1 for slot in slots if slot.node == node) for node in {slot.node for slot in slots})
-    room = float(max(slot.room_mib for slot in slots) * MIB)
-    longest = max(agents[name].context_tokens for name in scores)
-    base = instance_of(choice, engine, context=longest, max_seqs=_SEQS, batched_tokens=_BATCHED)
+    room_mib = max(slot.room_mib for slot in slots)
+    contexts = sorted({agents[name].context_tokens for name in scores})
     if engine == "llama.cpp":
-        base = base.with_settings(max_seqs=1, batched_tokens=None)
+        base = instance_of(choice, engine, max_seqs=1)
+    else:
+        base = instance_of(choice, engine, context=contexts[-1], max_seqs=_SEQS, batched_tokens=_BATCHED)
+        contexts = []
     found: list[Candidate] = []
     for span in _spans(base, per_node):
         instance = base.with_settings(tensor_parallel=span)
-        fixed = _fixed_bytes(instance, room, device.name)
-        if fixed >= room:
-            continue
-        able = {
+        fast = {
             name: score
             for name, score in scores.items()
             if _fast_enough(instance, device, agents[name], work.get(name, AgentWork()), together)
         }
-        need = {name: math.ceil(_agent_bytes(instance, agents[name]) / MIB) for name in able}
-        able = {name: score for name, score in able.items() if fixed + need[name] * MIB <= room}
-        if able:
-            kept = {name: need[name] for name in able}
-            found.append(Candidate(choice, instance, device, kind, span, math.ceil(fixed / MIB), kept, able))
+        for slot_context in contexts or [None]:
+            if slot_context is not None:
+                instance = instance.with_settings(context=slot_context)
+            fixed = math.ceil(_fixed_bytes(instance, room_mib * MIB, device.name) / MIB)
+            if fixed >= room_mib:
+                break
+            able = {n: s for n, s in fast.items() if slot_context is None or agents[n].context_tokens <= slot_context}
+            cache = _cache_bytes(instance, {agents[name].context_tokens for name in able})
+            need = {n: math.ceil(cache[agents[n].context_tokens] * agents[n].concurrency / MIB) for n in able}
+            able = {name: score for name, score in able.items() if fixed + need[name] <= room_mib}
+            if able:
+                kept = {name: need[name] for name in able}
+                own = fan_out and slot_context is not None
+                found.append(Candidate(choice, instance, device, kind, span, fixed, kept, able, slot_context, own))
     return found
 
 
 def _fixed_bytes(instance: Instance, room: float, device_name: str) -> float:
+    """Memory on each device without cache; more than the prediction by what it may be off."""
     if instance.engine == "llama.cpp":
-        memory = llamacpp_memory(instance.with_settings(context=256), room / GIB)
-        weights = memory.ranks[0].weights
-        return memory.ranks[0].reserved + weights * _ERROR[instance.weights_known]
+        rank = llamacpp_rank(instance, room)
+        return rank.weights * (1 + _ERROR[instance.weights_known]) + rank.activation + rank.overhead
     activation, graphs, other, _ = vllm_overheads(instance, room, device_name)
     weights = rank_weights(instance)
     return weights * (1 + _ERROR[instance.weights_known]) + activation + graphs + other + _OUTSIDE
 
 
-def _agent_bytes(instance: Instance, needs: AgentNeeds) -> float:
-    """KV memory on each device for all requests of an agent at its full context."""
+def _cache_bytes(instance: Instance, contexts: Iterable[int]) -> dict[int, float]:
+    """Memory on each device for the cache of one request, by its context; of llama.cpp, for one slot."""
     if instance.engine == "llama.cpp":
-        cells = needs.context_tokens * needs.concurrency
-        share = math.ceil(instance.arch.layers / instance.tensor_parallel) / instance.arch.layers
-        cache = kv_bytes(instance, cells, needs.concurrency) + state_bytes(instance, needs.concurrency)
-        return cache * share + compute_buffer_bytes(instance, cells) - compute_buffer_bytes(instance, 0)
+        return dict.fromkeys(contexts, llamacpp_rank(instance, 0.0).kv_pool)
     layout = kv_layout(instance.arch, instance.kv_dtype, instance.tensor_parallel)
-    return layout.request_bytes(needs.context_tokens, _BATCHED) * needs.concurrency
+    return {context: layout.request_bytes(context, _BATCHED) for context in contexts}
 
 
 def _fast_enough(instance: Instance, device: Device, needs: AgentNeeds, work: AgentWork, together: int) -> bool:

@@ -84,7 +84,7 @@ def cast(
     pool = prune(of_these(found, agents), list(agents))
     capacity = capacities(profile)
     together = (frozenset(agents),) if together is None else tuple(group & agents.keys() for group in together)
-    bounds = relax(pool, importance, capacity, together, min_instances)
+    bounds = relax(pool, importance, capacity, together, min_instances, limit_s / 4)
     if bounds.bound is None or any(all(a not in c.scores for c in pool) for a in agents):
         return Casting("infeasible", (), 0.0, 0.0, time.monotonic() - began)
     search = _Search(pool, importance, capacity, together, min_instances, bounds, progress)
@@ -112,7 +112,7 @@ def cast(
             progress(f"that cast does not fit device by device; looking for the next one ({round_ + 1})")
         cuts.append(_cut(pool, answer, profile))
         exact = exact and len(profile.slots) <= _EXACT_DEVICES
-        if not exact and round_ >= 2:
+        if not exact:
             shrink *= _SHRINK
     return Casting("unknown", (), 0.0, 1.0, time.monotonic() - began)
 
@@ -188,15 +188,7 @@ class _Search:
 
 def of_these(found: Sequence[Candidate], agents: Mapping[str, AgentNeeds]) -> list[Candidate]:
     """The candidates with only these agents, where they were listed for more."""
-    kept: list[Candidate] = []
-    for candidate in found:
-        scores = {name: score for name, score in candidate.scores.items() if name in agents}
-        if len(scores) == len(candidate.scores):
-            kept.append(candidate)
-        elif scores:
-            needs = {name: candidate.agent_mib[name] for name in scores}
-            kept.append(replace(candidate, scores=scores, agent_mib=needs))
-    return kept
+    return [kept for candidate in found if (kept := candidate.for_agents(agents)) is not None]
 
 
 def _groups(pool: Sequence[Candidate], answer: MasterResult) -> list[tuple[Candidate, int, list[str]]]:

@@ -29,6 +29,7 @@ class Instance:
         max_seqs: vLLM: requests in one step (None: 256, or 1,024 on large cards). llama.cpp: slots (None: 1).
         batched_tokens: vLLM: tokens in one step (None: 2,048, or 8,192 on large cards). llama.cpp: `-ub` (None: 512).
         utilization: Share of each device's total memory that vLLM may take.
+        kv_unified: Whether llama.cpp's slots share their cells; else each has an equal part (`-np` without `-kvu`).
         version: Of vLLM; None is the latest that the model of memory knows.
     """
 
@@ -47,6 +48,7 @@ class Instance:
     utilization: float | None = None
     eager: bool = False
     flash_attention: bool = True
+    kv_unified: bool = False
     version: EngineVersion | None = None
     draft: bool = False
 

@@ -15,7 +15,7 @@ from dataclasses import dataclass
 
 from repertory.catalog.architecture import Architecture, CacheGroup
 
-__all__ = ("BLOCK", "KvLayout", "cache_element_bytes", "kv_layout", "marginal_bytes_per_token")
+__all__ = ("BLOCK", "KvLayout", "cache_element_bytes", "cache_types", "kv_layout", "marginal_bytes_per_token")
 
 BLOCK = 16
 """Tokens per block in vLLM on CUDA."""
@@ -25,6 +25,15 @@ _ELEMENT_BYTES = {
     "fp8": 1.0, "fp8_e4m3": 1.0, "fp8_e5m2": 1.0, "int8": 1.0, "fp8_ds_mla": 656 / 576, "nvfp4": 0.5625,
     "q8_0": 34 / 32, "q5_1": 24 / 32, "q5_0": 22 / 32, "q4_1": 20 / 32, "q4_0": 18 / 32, "iq4_nl": 18 / 32,
 }  # fmt: skip
+
+
+_ANY_ENGINE = frozenset({"auto", "fp16", "bf16", "f16", "float16", "bfloat16", "f32"})
+_LLAMA_CPP = frozenset({"q8_0", "q5_1", "q5_0", "q4_1", "q4_0", "iq4_nl"})
+
+
+def cache_types(engine: str) -> list[str]:
+    """Types of cached elements that an engine knows."""
+    return sorted(_ANY_ENGINE | (_LLAMA_CPP if engine == "llama.cpp" else _ELEMENT_BYTES.keys() - _LLAMA_CPP))
 
 
 def cache_element_bytes(kv_dtype: str) -> float:

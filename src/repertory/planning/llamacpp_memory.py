@@ -2,13 +2,14 @@
 
 Follows `src/llama-kv-cache*.cpp` and `llama-context.cpp`:
 
-* A cell holds one token; each layer stores its keys and values in it. Layers with a sliding window get
-  `min(n_ctx, window x sequences + ubatch)` cells, rounded up to 256.
+* A cell holds one token; each layer stores its keys and values in it. Every slot has an equal part of the cells, or
+  all share one part (unified). Layers with a sliding window get `min(n_ctx, window x sequences + ubatch)` cells in
+  each part, rounded up to 256.
 * Recurrent states are kept in 32 bits, one set per slot.
 * The input embedding stays in host memory, unless it is the output matrix too.
-* The compute buffer holds the widest step of a batch of `-ub` tokens, and the attention mask (three bytes per cell and
-  token of the batch); without flash attention also the scores of all heads in 32 bits. With a quantised cache, scratch
-  for the keys and values of one layer in 16 bits is added (q4_0 at 262,144 tokens: 2.44 GiB measured).
+* The compute buffer holds the widest step of a batch of `-ub` tokens, and the attention mask (three bytes per cell of a
+  part and token of the batch); without flash attention also the scores of all heads in 32 bits. With a quantised cache,
+  scratch for the keys and values of one layer in 16 bits is added (q4_0 at 262,144 tokens: 2.44 GiB measured).
 """
 
 import math
@@ -16,7 +17,7 @@ import math
 from repertory.planning.instance import GIB, Instance, InstanceMemory, RankMemory
 from repertory.planning.kv_cache import cache_element_bytes
 
-__all__ = ("compute_buffer_bytes", "kv_bytes", "llamacpp_memory", "state_bytes")
+__all__ = ("compute_buffer_bytes", "kv_bytes", "llamacpp_memory", "llamacpp_rank", "state_bytes")
 
 _CONTEXT = 0.35 * GIB
 """CUDA context and libraries on each device."""
@@ -30,18 +31,25 @@ def _pad(cells: int) -> int:
     return math.ceil(cells / _PAD) * _PAD
 
 
+def _part(instance: Instance, cells: int, sequences: int) -> int:
+    """Cells of one part of the cache: all of them, or those of one slot."""
+    return _pad(cells if instance.kv_unified else math.ceil(cells / sequences))
+
+
 def kv_bytes(instance: Instance, cells: int, sequences: int, *, swa_full: bool = False) -> float:
     """Bytes of the KV cache for `cells` tokens over all slots."""
     ubatch = instance.batched_tokens or 512
     element = cache_element_bytes(instance.kv_dtype)
+    part = _part(instance, cells, sequences)
+    parts, together = (1, sequences) if instance.kv_unified else (sequences, 1)
     total = 0.0
     for group in instance.arch.caches:
         if not group.elements_per_token:
             continue
-        count = _pad(cells)
+        count = part
         if group.window is not None and not swa_full:
-            count = min(count, _pad(min(cells, group.window * sequences + ubatch)))
-        total += group.layers * group.elements_per_token * element * count
+            count = min(part, _pad(group.window * together + ubatch))
+        total += group.layers * group.elements_per_token * element * count * parts
     return total
 
 
@@ -54,9 +62,10 @@ def state_bytes(instance: Instance, sequences: int) -> float:
     return layers * sequences * 4.0 * (state.recurrent_elements + state.conv_elements)
 
 
-def compute_buffer_bytes(instance: Instance, cells: int) -> float:
-    """Bytes of the compute buffer on one device."""
+def compute_buffer_bytes(instance: Instance, cells: int, sequences: int = 1) -> float:
+    """Bytes of the compute buffer on one device, for `cells` tokens over all slots."""
     arch = instance.arch
+    cells = _part(instance, cells, sequences)
     ubatch = instance.batched_tokens or 512
     width = max(arch.intermediate, arch.experts_per_token * arch.expert_intermediate, arch.shared_intermediate)
     mixer = 1.5 * arch.state.conv_channels if arch.state is not None else 0.0
@@ -80,40 +89,42 @@ def _device_weights(instance: Instance, devices: int) -> float:
     return max(layered * share, layered * share * 0.97 + head) if devices > 1 else layered + head
 
 
-def llamacpp_memory(instance: Instance, device_total_gib: float, *, taken_gib: float = 0.0) -> InstanceMemory:
-    """Predict an instance on devices of one kind; several devices share the layers."""
+def llamacpp_rank(instance: Instance, device_total: float) -> RankMemory:
+    """Memory on the fullest of an instance's devices, which share the layers; `device_total` in bytes."""
     devices = instance.devices
-    total = device_total_gib * GIB
     sequences = instance.max_seqs or 1
     cells = instance.longest
     share = math.ceil(instance.arch.layers / devices) / instance.arch.layers
     weights = _device_weights(instance, devices)
-    cache = kv_bytes(instance, cells, sequences) * share
-    states = state_bytes(instance, sequences) * share
-    compute = compute_buffer_bytes(instance, cells)
-    per_token = sum(
-        group.layers * group.elements_per_token * cache_element_bytes(instance.kv_dtype) * share
-        for group in instance.arch.caches
-        if group.kind in ("full", "mla")
-    )
-    rank = RankMemory(
-        device_total=total,
-        reserved=weights + cache + states + compute + _CONTEXT,
+    cache = (kv_bytes(instance, cells, sequences) + state_bytes(instance, sequences)) * share
+    compute = compute_buffer_bytes(instance, cells, sequences)
+    kept = [group for group in instance.arch.caches if group.kind in ("full", "mla")]
+    per_token = sum(group.layers * group.elements_per_token for group in kept) * cache_element_bytes(instance.kv_dtype)
+    return RankMemory(
+        device_total=device_total,
+        reserved=weights + cache + compute + _CONTEXT,
         weights=weights,
-        kv_pool=cache + states,
+        kv_pool=cache,
         activation=compute,
         graphs=0.0,
         overhead=_CONTEXT,
         kv_tokens=cells,
-        kv_bytes_per_token=per_token,
+        kv_bytes_per_token=per_token * share,
     )
-    room = total - taken_gib * GIB - _MARGIN
+
+
+def llamacpp_memory(instance: Instance, device_total_gib: float, *, taken_gib: float = 0.0) -> InstanceMemory:
+    """Predict an instance on devices of one kind; several devices share the layers."""
+    rank = llamacpp_rank(instance, device_total_gib * GIB)
+    sequences = instance.max_seqs or 1
+    cells = instance.longest
+    room = rank.device_total - taken_gib * GIB - _MARGIN
     fits = rank.reserved <= room
-    longest = _longest(instance, room, weights, share)
+    longest = _longest(instance, room)
     per_slot = max(cells // sequences, 1)
     return InstanceMemory(
-        ranks=(rank,) * devices,
-        kv_needed=cache + states,
+        ranks=(rank,) * instance.devices,
+        kv_needed=rank.kv_pool,
         max_context=longest,
         max_concurrency=float(max(longest // per_slot, sequences if fits else 0)),
         fits=fits,
@@ -122,13 +133,12 @@ def llamacpp_memory(instance: Instance, device_total_gib: float, *, taken_gib: f
     )
 
 
-def _longest(instance: Instance, room: float, weights: float, share: float) -> int:
-    sequences = instance.max_seqs or 1
-    low, high = 0, instance.max_context * sequences
+def _longest(instance: Instance, room: float) -> int:
+    """Most tokens over all slots whose cells fit."""
+    low, high = 0, instance.max_context * (instance.max_seqs or 1)
     while low < high:
         middle = (low + high + 1) // 2
-        need = (kv_bytes(instance, middle, sequences) + state_bytes(instance, sequences)) * share
-        if weights + need + compute_buffer_bytes(instance, middle) + _CONTEXT <= room:
+        if llamacpp_rank(instance.with_settings(context=middle), 0.0).reserved <= room:
             low = middle
         else:
             high = middle - 1

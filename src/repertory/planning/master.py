@@ -66,6 +66,8 @@ class _Program:
     capacity: Mapping[str, Capacity]
     together: Together
     places: frozenset[tuple[str, int]] | None
+    any_number: bool = False
+    """Whether there may be more copies than the devices hold."""
 
     def __post_init__(self) -> None:
         self.model: Any = solver_module().CpModel()
@@ -84,12 +86,13 @@ class _Program:
             return
         cap = self.capacity[candidate.kind]
         most = max(1, min(cap.devices // candidate.span * _share(candidate, cap), len(able)))
+        most = len(able) if self.any_number else most
         use = self.use[j] = model.new_int_var(0, most, f"use{j}")
         cache = self.cache[j] = model.new_int_var(0, cap.largest_mib * most, f"cache{j}")
         for agent in able:
             self.plays[agent, j] = model.new_bool_var(f"plays_{agent}_{j}")
             model.add(self.plays[agent, j] <= use)
-        for group in self.together:
+        for group in candidate.cached_at_once(self.together):
             model.add(cache >= sum(candidate.agent_mib[a] * self.plays[a, j] for a in able if a in group))
         model.add(cache <= (cap.largest_mib - candidate.fixed_mib) * use)
         model.add(use <= sum(self.plays[agent, j] for agent in able))  # a copy that nobody plays on is waste
@@ -179,7 +182,7 @@ def solve_master(
         progress: Told what is being solved.
         shrink: Share of the total memory that may be used (to leave room for what placement wastes).
     """
-    program = _Program(pool, capacity, together, places)
+    program = _Program(pool, capacity, together, places, any_number=memory_only)
     if not program.everyone_plays(list(importance)):
         return MasterResult("infeasible", {}, {})
     program.model.add(sum(program.use.values()) >= min_instances)

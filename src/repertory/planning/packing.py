@@ -142,7 +142,7 @@ def pack_exactly(
                 model.add_implication(var, used)
                 by_agent.setdefault(agent, []).append(var)
             cache = model.new_int_var(0, slots[block[0]].room_mib, f"cache{g}_{b}")
-            for group in together:
+            for group in candidate.cached_at_once(together):
                 model.add(cache >= sum(candidate.agent_mib[a] * var for a, var in places.items() if a in group))
             load = candidate.fixed_mib * used + cache
             for d in block:

@@ -8,8 +8,10 @@ from repertory.catalog.loader import Catalog
 from repertory.catalog.profiles import DeviceProfile
 from repertory.planning.candidates import Candidate, candidates
 from repertory.planning.casting import Casting, cast
-from repertory.planning.clash import why_infeasible
-from repertory.planning.commands import engine_command
+from repertory.planning.clash import ways_out, why_infeasible
+from repertory.planning.commands import as_placed, engine_command
+from repertory.planning.estimate import instance_memory
+from repertory.planning.instance import GIB, Instance
 from repertory.planning.packing import Placement, memory_of
 from repertory.planning.plan_notes import plan_notes
 from repertory.planning.scores import ScoreTable
@@ -18,11 +20,8 @@ from repertory.planning.swap import cast_with_swaps
 from repertory.planning.team_needs import TeamNeeds
 from repertory.planning.together import together_sets
 from repertory.planning.turn_time import TurnTime, turn_time, wake_seconds
-from repertory.planning.vllm_memory import rank_weights, vllm_overheads
 
 __all__ = ("Plan", "make_plan")
-
-GIB = 2**30
 
 
 @dataclass(frozen=True)
@@ -46,7 +45,7 @@ class Plan:
         """Whether there is a plan."""
         return self.casting.status in ("optimal", "feasible")
 
-    def document(self) -> dict[str, object]:
+    def document(self) -> dict[str, Any]:
         """The plan as the command line's JSON document, and as the plan file that `up` takes."""
         return {
             "team": self.team.name,
@@ -90,7 +89,8 @@ class Plan:
     def instance(self, number: int, item: Placement) -> dict[str, Any]:
         """One instance as JSON."""
         candidate = item.candidate
-        instance, agents = candidate.instance, self.team.agents
+        agents, together = self.team.agents, together_sets(list(self.team.agents), self.team.work)
+        instance = as_placed(item, agents, together)
         requests = sum(agents[name].concurrency for name in item.agents)
         prompt = max(self._prompt(name) for name in item.agents)
         decode = decode_speed(instance, candidate.device, min(4096, instance.longest), requests)
@@ -104,8 +104,10 @@ class Plan:
             "engine": instance.engine,
             "devices": [self.profile.slots[d].name for d in item.slots],
             "tensor_parallel": candidate.span,
+            "context": instance.longest,
+            "slots": instance.max_seqs,
             "agents": list(item.agents),
-            "memory": self._parts(item),
+            "memory": self._parts(item, instance),
             "speed": {
                 "prefill_tok_s": round(prefill.tok_s, 1),
                 "decode_tok_s": round(decode.tok_s, 2),
@@ -115,29 +117,20 @@ class Plan:
             },
             "resident": item.resident,
             "wake_s": None if item.resident else round(wake_seconds(item), 1),
-            "command": engine_command(
-                item, number, self.profile.slots, agents, together_sets(list(agents), self.team.work)
-            ),
+            "command": engine_command(item, number, self.profile.slots, agents, together),
         }
 
     def _prompt(self, agent: str) -> int:
         work = self.team.work.get(agent)
         return (work.new_shared_tokens + work.own_tokens) if work else 1024
 
-    def _parts(self, item: Placement) -> dict[str, float]:
+    def _parts(self, item: Placement, instance: Instance) -> dict[str, float]:
         """Memory per device by part; the parts add up to what the plan reserves."""
-        candidate = item.candidate
-        instance = candidate.instance
-        cache = (item.load_mib - candidate.fixed_mib) / 1024
+        slot = self.profile.slots[item.slots[0]]
+        rank = instance_memory(instance, slot.memory_gib, slot.device.name).ranks[0]
+        cache = (item.load_mib - item.candidate.fixed_mib) / 1024
+        weights, activation, graphs = rank.weights / GIB, rank.activation / GIB, rank.graphs / GIB
         total = item.load_mib / 1024
-        room = self.profile.slots[item.slots[0]].memory_gib * GIB
-        if instance.engine == "llama.cpp":
-            activation, graphs = 0.05, 0.0
-            from_engine = (candidate.fixed_mib / 1024) - 0.35 - activation
-            weights = from_engine / (1.01 if instance.weights_known else 1.04)
-        else:
-            act, graph, _, _ = vllm_overheads(instance, room, candidate.device.name)
-            activation, graphs, weights = act / GIB, graph / GIB, rank_weights(instance) / GIB
         return {
             "weights_gib": round(weights, 3),
             "kv_gib": round(cache, 3),
@@ -178,9 +171,15 @@ class Plan:
         need = best.span * (best.fixed_mib + best.agent_mib[name]) / 1024
         free = max(0, sum(slot.room_mib for slot in self.profile.slots) - self.casting.memory_mib) / 1024
         gain = best.scores[name].total - mine
+        proven = self.casting.status == "optimal"
+        why_not = (
+            "taking it from others costs more score than it brings"
+            if proven
+            else "no plan with it was found that scores more"
+        )
         return (
             f"{where} scores {mine:.1f}; {best.choice.model.name} would score {gain:.1f} more, but needs "
-            f"{need:.1f} GiB and {free:.1f} GiB are free, and taking it from others costs more score than it brings"
+            f"{need:.1f} GiB and {free:.1f} GiB are free, and {why_not}"
         )
 
     def _next_best(self, name: str, item: Placement) -> dict[str, object] | None:
@@ -233,7 +232,7 @@ def make_plan(
     """
     table = ScoreTable(catalog.models, measured)
     models = [catalog.find_model(only)] if only is not None else catalog.models
-    found = candidates(models, profile, team.agents, team.work, table)
+    found = candidates(models, profile, team.agents, team.work, table, fan_out=team.fan_out)
     together = together_sets(list(team.agents), team.work)
     casting = cast(
         found, profile, team.agents, together, limit_s=limit_s, min_instances=min_instances, progress=progress
@@ -245,9 +244,8 @@ def make_plan(
         if casting.status == "unknown":
             notes.append(f"no plan was found within {limit_s:g} s; that is no proof that there is none")
         else:
-            notes += why_infeasible(models, profile, team.agents, team.work, table, found)
-            if not swap:
-                notes.append("with --swap instances may take turns on a device")
+            notes += why_infeasible(models, profile, team, table, found)
+            notes += ways_out(models, profile, team, table, found, swap=swap)
         return Plan(team, profile, casting, tuple(found), None, tuple(notes))
     turn = turn_time(casting.placements, team.agents, team.work, team.first_reply, team.full_reply)
     notes += plan_notes(team.agents, casting, catalog)

@@ -61,7 +61,7 @@ class _SwapProgram:
         used = model.new_bool_var("")
         places = {agent: model.new_bool_var("") for agent in candidate.scores}
         cache = model.new_int_var(0, self.slots[block[0]].room_mib, "")
-        for group in self.together:
+        for group in candidate.cached_at_once(self.together):
             model.add(cache >= sum(candidate.agent_mib[a] * v for a, v in places.items() if a in group))
         for var in places.values():
             model.add_implication(var, used)

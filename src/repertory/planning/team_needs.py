@@ -6,10 +6,11 @@ tau2-bench figure). HumanEval has almost no published rows after early 2025, so 
 Token counts of a turn are planning assumptions: they are the agents' output budgets and typical prompts.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from repertory.errors import UsageError
 from repertory.planning.needs import AgentNeeds, AgentWork, BenchmarkNeed
+from repertory.spelling import nearest
 
 __all__ = ("TEAMS", "TeamNeeds", "team_needs")
 
@@ -19,6 +20,9 @@ class TeamNeeds:
     """A team as the planner sees it.
 
     Attributes:
+        fan_out: Whether the agents of a turn start from one shared context, whose state is copied from slot to slot on
+            engines that do not share it by themselves: each agent then keeps slots of its own. False for a pipeline,
+            in which as many slots do as agents run at once.
         first_reply: The agent whose answer the person sees first.
         full_reply: The agent that ends the turn.
     """
@@ -28,6 +32,12 @@ class TeamNeeds:
     work: dict[str, AgentWork]
     first_reply: str
     full_reply: str
+    fan_out: bool = True
+
+    def without_latency(self) -> "TeamNeeds":
+        """The same team, whose agents take any speed."""
+        slow = {"max_first_token_s": None, "min_decode_tok_s": None}
+        return replace(self, agents={name: needs.model_copy(update=slow) for name, needs in self.agents.items()})
 
 
 def _needs(main: str, *others: str, minimum: float | None = None, **more: object) -> AgentNeeds:
@@ -92,6 +102,7 @@ _ENGINEERING = TeamNeeds(
     },
     first_reply="orchestrator",
     full_reply="critic",
+    fan_out=False,
 )
 
 TEAMS: dict[str, TeamNeeds] = {team.name: team for team in (_COACHING, _ENGINEERING)}
@@ -105,5 +116,7 @@ def team_needs(name: str) -> TeamNeeds:
     """
     if name not in TEAMS:
         msg = f"There is no team {name!r} with needs."
-        raise UsageError(msg, hint=f"Built in are {' and '.join(TEAMS)}.")
+        close = nearest(name, list(TEAMS))
+        guess = f"Did you mean {close}? " if close else ""
+        raise UsageError(msg, hint=f"{guess}Built in are {' and '.join(TEAMS)}; a team file ends in .yaml.")
     return TEAMS[name]

@@ -1,5 +1,6 @@
 """How long a turn takes on a plan: who waits for whom, prompts read one after another, answers written side by side.
 
+Instances that share a device share its time: each runs at its part of the speed while others run beside it.
 Each instance reads prompts in the order in which its agents become ready (the first one reads what is new of the shared
 context, the others find it in the cache) and decodes all running agents together, so that each slows the others. An
 instance that sleeps is woken first, which its devices do one instance at a time.
@@ -106,6 +107,8 @@ def turn_time(
                 prompt = shared + item.own_tokens
                 candidate = job.placement.candidate
                 seconds = prefill_speed(candidate.instance, candidate.device, prompt).seconds
+                running = [other for other in jobs.values() if other.ready is not None and other.end is None]
+                seconds *= _beside(job.placement, running)
                 job.ready = start
                 job.reading = start + seconds
                 free_at[key] = job.reading
@@ -114,6 +117,12 @@ def turn_time(
     last = jobs[full_reply] if full_reply in jobs else max(jobs.values(), key=lambda job: job.end or 0.0)
     ends = {name: job.end or 0.0 for name, job in jobs.items()}
     return TurnTime(first.first or 0.0, first.end or 0.0, max(last.end or 0.0, *ends.values()), swaps, ends)
+
+
+def _beside(placement: Placement, running: Sequence[_Job]) -> int:
+    """How many instances, this one included, work on its busiest device."""
+    others = {id(job.placement): job.placement.slots for job in running if job.placement is not placement}
+    return 1 + max(sum(d in slots for slots in others.values()) for d in placement.slots)
 
 
 def _rate(instance: Instance, job: _Job, running: int, context: int) -> float:
@@ -127,7 +136,8 @@ def _advance(jobs: Mapping[str, _Job], now: float, contexts: Mapping[str, int]) 
     rates: dict[str, float] = {}
     for job in decoding:
         together = sum(1 for other in decoding if other.placement is job.placement)
-        rates[job.agent] = _rate(job.placement.candidate.instance, job, together, contexts[job.agent])
+        rate = _rate(job.placement.candidate.instance, job, together, contexts[job.agent])
+        rates[job.agent] = rate / _beside(job.placement, active)
         if job.first is None:
             job.first = now + 1.0 / rates[job.agent]
     events = [job.reading for job in active if job.reading > now + 1e-12]

@@ -3,30 +3,52 @@
     requested = total memory x utilization
     KV pool   = requested - weights - activation peak - non-torch memory - CUDA graphs (from 0.21 on)
 
-Constants and where they come from:
-
-* Sampler bytes per request and vocabulary entry: 32 up to 0.19 (a 7B model with 256 requests and a vocabulary of
-  152,064 prints a peak of 1.04 GiB, which is 28; gpt-oss-120b with 1,024 requests lacks 7.5 GiB, which is 36), 16 from
-  0.20 on (a 4B model prints 0.57 GiB).
-* Forward bytes per token: two bytes for the widest of the feed-forward, attention and expert buffers, and three hidden
-  vectors (V0 logs: 2.02 GiB at 32,768 tokens for 1.5B, 2.07 GiB at 20,000 tokens for 8B).
-* Non-torch memory 0.06 to 0.39 GiB on one device, and about 0.35 GiB of communication buffers with tensor parallelism.
-* CUDA graphs 0.17 to 0.48 GiB for dense models of 28 to 36 layers, 3.45 GiB per device for a 94-layer MoE.
+The forward pass holds, per token, two bytes for the widest of the feed-forward, attention and expert buffers and for
+three hidden vectors (V0 logs: 2.02 GiB at 32,768 tokens for 1.5B, 2.07 GiB at 20,000 tokens for 8B). What the source
+code does not say is in `OVERHEADS`; `benchmarks/planner/fit_memory.py` fits it again without one family of models
+after the other, and measures on the family left out.
 """
 
 import math
+from dataclasses import dataclass
 
 from repertory.planning.instance import GIB, LATEST_VLLM, EngineVersion, Instance, InstanceMemory, RankMemory
 from repertory.planning.kv_cache import KvLayout, kv_layout
 
-__all__ = ("default_utilization", "rank_weights", "vllm_memory", "vllm_overheads")
+__all__ = ("OVERHEADS", "Overheads", "default_utilization", "rank_weights", "vllm_memory", "vllm_overheads")
 
-_NON_TORCH = 0.15 * GIB
-_COMMUNICATION = 0.35 * GIB
-_TOWER_PEAK = 1.75 * GIB
-"""Profile run of a vision tower that takes images of any size (Qwen's); towers with small fixed images take less."""
-_VISION_MODEL_PEAK = 2.5 * GIB
-"""The same for models that are made for images (the VL families)."""
+
+@dataclass(frozen=True)
+class Overheads:
+    """What start-up logs show beside weights and cache; bytes in GiB.
+
+    Attributes:
+        non_torch: CUDA context and workspaces on one device (0.06 to 0.39 in logs).
+        communication: Buffers of tensor parallelism.
+        sampler_old: Sampler bytes per request and vocabulary entry up to 0.19 (a 7B model with 256 requests and a
+            vocabulary of 152,064 prints a peak of 1.04 GiB, which is 28; gpt-oss-120b with 1,024 requests lacks
+            7.5 GiB, which is 36).
+        sampler: The same from 0.20 on (a 4B model prints 0.57 GiB).
+        graphs: CUDA graphs of any model.
+        graphs_layer: CUDA graphs per layer (0.17 to 0.48 in logs for 28 to 36 layers).
+        graphs_moe_layer: The same for mixtures of experts of more than 60 layers (3.45 for 94).
+        tower: Profile run of a vision tower that takes images of any size, in hybrid models.
+        vision_model: The same for models that are made for images (the VL families).
+    """
+
+    non_torch: float = 0.15
+    communication: float = 0.35
+    sampler_old: float = 32.0
+    sampler: float = 16.0
+    graphs: float = 0.05
+    graphs_layer: float = 0.009
+    graphs_moe_layer: float = 0.022
+    tower: float = 1.75
+    vision_model: float = 2.5
+
+
+OVERHEADS = Overheads()
+
 _CHUNKED_FROM = 32_768
 """Longest context that V0 prefills in one piece (from 0.6 on; before, any context)."""
 _V1: EngineVersion = (0, 8)
@@ -95,7 +117,9 @@ def _is_vision_model(instance: Instance) -> bool:
     return arch.vision_params >= 500_000_000 and not any(group.kind == "sliding" for group in arch.attention)
 
 
-def vllm_overheads(instance: Instance, device_total: float, device_name: str = "") -> tuple[float, float, float, bool]:
+def vllm_overheads(
+    instance: Instance, device_total: float, device_name: str = "", known: Overheads = OVERHEADS
+) -> tuple[float, float, float, bool]:
     """Activation peak, CUDA graphs and non-torch memory in bytes, and whether the graphs are inside the budget."""
     arch = instance.arch
     version = instance.version or LATEST_VLLM
@@ -104,24 +128,29 @@ def vllm_overheads(instance: Instance, device_total: float, device_name: str = "
         whole = instance.longest <= _CHUNKED_FROM or version < (0, 6)
         activation = _forward_bytes(instance, max(2048, instance.longest) if whole else 2048)
     else:
-        per_entry = 16 if version >= (0, 20) else 32
-        activation = max(_forward_bytes(instance, tokens), float(seqs * arch.vocab * per_entry))
+        per_entry = known.sampler if version >= (0, 20) else known.sampler_old
+        activation = max(_forward_bytes(instance, tokens), seqs * arch.vocab * per_entry)
         if arch.state is not None and arch.vision_params >= 300_000_000:
-            activation = max(activation, _TOWER_PEAK)
+            activation = max(activation, known.tower * GIB)
         elif _is_vision_model(instance):
-            activation = max(activation, _VISION_MODEL_PEAK)
+            activation = max(activation, known.vision_model * GIB)
     graphs = 0.0
     if not instance.eager:
-        share = 1.0 / instance.pipeline_parallel
-        graphs = (0.05 + (0.022 if arch.is_moe and arch.layers > 60 else 0.009) * arch.layers * share) * GIB
-    other = _NON_TORCH
+        per_layer = known.graphs_moe_layer if arch.is_moe and arch.layers > 60 else known.graphs_layer
+        graphs = (known.graphs + per_layer * arch.layers / instance.pipeline_parallel) * GIB
+    other = known.non_torch * GIB
     if instance.devices > 1:
-        other += _COMMUNICATION + 0.04 * GIB * math.log2(instance.devices)
+        other += (known.communication + 0.04 * math.log2(instance.devices)) * GIB
     return activation, graphs, other, version >= (0, 21)
 
 
 def vllm_memory(
-    instance: Instance, device_total_gib: float, device_name: str = "", *, taken_gib: float = 0.0
+    instance: Instance,
+    device_total_gib: float,
+    device_name: str = "",
+    *,
+    taken_gib: float = 0.0,
+    known: Overheads = OVERHEADS,
 ) -> InstanceMemory:
     """Predict an instance on devices of one kind.
 
@@ -130,10 +159,11 @@ def vllm_memory(
         device_total_gib: Total memory of each device, as the engine sees it.
         device_name: Its name: vLLM's defaults differ on large cards, but not on A100.
         taken_gib: What other processes hold on it already.
+        known: Overheads to count with.
     """
     total = device_total_gib * GIB
     utilization = instance.utilization if instance.utilization is not None else default_utilization(instance.version)
-    activation, graphs, other, inside = vllm_overheads(instance, total, device_name)
+    activation, graphs, other, inside = vllm_overheads(instance, total, device_name, known)
     weights = rank_weights(instance)
     requested = total * utilization
     pool = requested - weights - activation - other - (graphs if inside else 0.0)

@@ -27,6 +27,7 @@ __all__ = (
     "SectionWritten",
     "TurnEvent",
     "TurnFinished",
+    "TurnResumed",
     "TurnStarted",
     "event_adapter",
 )
@@ -52,6 +53,14 @@ class TurnStarted(EventBase):
     session: str
     message: str
     agents: tuple[str, ...]
+
+
+class TurnResumed(EventBase):
+    """A turn that was cut off goes on; what these agents had written stands."""
+
+    type: Literal["turn_resumed"] = "turn_resumed"
+    resumes: int
+    done: tuple[str, ...]
 
 
 class SafetyRouted(EventBase):
@@ -187,6 +196,7 @@ class TurnFinished(EventBase):
 
 TurnEvent = Annotated[
     TurnStarted
+    | TurnResumed
     | SafetyRouted
     | NoticeShown
     | PrefixComputed

@@ -10,14 +10,19 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any, Literal
 
+from repertory.runtime.compaction.facts import read_facts
+from repertory.runtime.compaction.recall import remembered_text
 from repertory.runtime.team import Agent, Team
-from repertory.storage.records import Commitment, CommitmentChange, Message
+from repertory.storage.forgetting import MakesRedaction
+from repertory.storage.records import Commitment, CommitmentChange, Message, SessionSummary
 
 __all__ = (
     "Claim",
     "Conflict",
+    "ForgetRequest",
     "Interception",
     "Merge",
+    "ReplySentence",
     "Safety",
     "SectionView",
     "TeamRules",
@@ -75,8 +80,28 @@ class Conflict:
 
 
 @dataclass(frozen=True)
+class ReplySentence:
+    """One sentence that was written for the full reply, and what became of it.
+
+    Attributes:
+        text: The sentence.
+        claims: The ids of the claims that hold it.
+        by: Who worded it: the agent's model, or the team's code.
+        dropped: Why it was left out; None when it was said.
+    """
+
+    text: str
+    claims: tuple[str, ...] = ()
+    by: Literal["model", "code"] = "model"
+    dropped: str | None = None
+
+
+@dataclass(frozen=True)
 class Merge:
-    """What survived the reconcile step, for the agent that writes the full reply."""
+    """What survived the reconcile step, for the agent that writes the full reply; and how the reply rests on it.
+
+    `reply` and `voice` are empty until the full reply is written: its sentences, and what was measured of its style.
+    """
 
     claims: tuple[Claim, ...] = ()
     conflicts: tuple[Conflict, ...] = ()
@@ -85,6 +110,8 @@ class Merge:
     dropped_claims: tuple[str, ...] = ()
     missing_agents: tuple[str, ...] = ()
     stale_agents: tuple[str, ...] = ()
+    reply: tuple[ReplySentence, ...] = ()
+    voice: Mapping[str, Any] = field(default_factory=dict[str, Any])
 
 
 @dataclass(frozen=True)
@@ -93,6 +120,21 @@ class Safety:
 
     level: Literal["none", "low", "elevated", "crisis"] = "none"
     route: Literal["normal", "crisis_protocol"] = "normal"
+
+
+@dataclass(frozen=True)
+class ForgetRequest:
+    """A person asks to have messages of theirs forgotten.
+
+    Attributes:
+        messages: The ids of the messages.
+        text: What is kept and read in place of the request, which may name what is to be forgotten.
+        redaction: The team's way to take them out of what it wrote.
+    """
+
+    messages: tuple[str, ...]
+    text: str
+    redaction: MakesRedaction
 
 
 @dataclass(frozen=True)
@@ -125,6 +167,7 @@ class TurnView:
         safety: The result of `TeamRules.safety`.
         past_safety: The levels of earlier turns of this user and team with their times, oldest first.
         failures: Agents that gave no section in this turn, with the reason.
+        remembered: What compaction has kept of earlier sessions' talk, oldest first.
     """
 
     team: Team
@@ -144,15 +187,20 @@ class TurnView:
     safety: Safety = field(default_factory=Safety)
     past_safety: Sequence[tuple[datetime, str]] = ()
     failures: Mapping[str, str] = field(default_factory=dict[str, str])
+    remembered: Sequence[SessionSummary] = ()
 
 
 @dataclass(frozen=True)
 class Written:
-    """What becomes of an agent's answer: the section's value and the commitments it settles or makes."""
+    """What becomes of an agent's answer: the section's value and the commitments it settles or makes.
+
+    `merge` replaces the turn's merge, when the writer of the full reply records how the reply rests on it.
+    """
 
     value: Any
     evidence: tuple[str, ...] = ()
     commitments: tuple[CommitmentChange, ...] = ()
+    merge: Merge | None = None
 
 
 class TextGate:
@@ -181,6 +229,11 @@ class TeamRules:
         del view
         return Safety()
 
+    def forgets(self, view: TurnView) -> ForgetRequest | None:
+        """What the person asks to have forgotten, before anything else of the turn; None when they ask for nothing."""
+        del view
+        return None
+
     def intercept(self, view: TurnView) -> Interception | None:
         """Answer instead of the agents, or None to let them work."""
         del view
@@ -192,13 +245,21 @@ class TeamRules:
         return None
 
     def memory(self, view: TurnView) -> str:
-        """The memory snapshot, frozen when a session starts; part of the shared prefix, so nothing volatile."""
-        del view
-        return ""
+        """The memory snapshot, frozen when a session starts; part of the shared prefix, so nothing volatile.
+
+        The plain one is what compaction has kept of the sessions before, bounded.
+        """
+        text = remembered_text(read_facts(view.remembered))
+        return f"# From earlier sessions\n{text}" if text else ""
 
     def private_context(self, name: str, agent: Agent, view: TurnView) -> str | None:
         """What one agent alone is shown of the blackboard; None lets the runtime render the sections it reads."""
         del name, agent, view
+        return None
+
+    def last_words(self, name: str, view: TurnView) -> str | None:
+        """The last line of an agent's prompt, such as the language to answer in; None for none."""
+        del name, view
         return None
 
     def gate(self, name: str, view: TurnView) -> TextGate:
@@ -219,7 +280,8 @@ class TeamRules:
     def fallback(self, name: str, answer: Any, problems: Sequence[str], view: TurnView) -> Written | None:
         """What is written when an agent's answer still has problems after its repair; None: the agent failed.
 
-        `answer` is the last schema-valid draft or text, or None.
+        `answer` is the last schema-valid draft or text, or None. It is also asked for a text that was cut at its cap,
+        before a second try: what it makes of the part may be as good, and a second try with a longer cap is dear.
         """
         del name, answer, problems, view
         return None

@@ -12,6 +12,7 @@ __all__ = ("Schedule", "derive_schedule", "find_cycles", "fresh_waits", "section
 FIRST_REPLY_PRIORITY = 0
 CRITICAL_PRIORITY = 1
 OTHER_PRIORITY = 2
+IDLE_PRIORITY = 9
 
 
 @dataclass(frozen=True)
@@ -25,6 +26,8 @@ class Schedule:
         critical: All agents on a longest chain. Where an agent waits for several that are equally far along, only
             those without a deadline count, as the others can not hold it up for longer than they are allowed.
         priorities: Per agent, lower runs first: the first reply, then the critical agents, then the rest.
+        time_shares: Per agent, the part of the turn's time at whose end it is dropped, so that those who wait for it
+            still have theirs; by the longest answers of each stage. 1 for an agent that nobody waits for.
     """
 
     waits_for: Mapping[str, tuple[str, ...]]
@@ -32,6 +35,7 @@ class Schedule:
     critical_path: tuple[str, ...]
     critical: frozenset[str]
     priorities: Mapping[str, int]
+    time_shares: Mapping[str, float]
 
     @property
     def steps(self) -> int:
@@ -149,7 +153,21 @@ def derive_schedule(team: Team, code_sections: Collection[str] = ()) -> Schedule
         name: FIRST_REPLY_PRIORITY if name in first else CRITICAL_PRIORITY if name in critical else OTHER_PRIORITY
         for name in team.agents
     }
-    return Schedule(waits_for=waits, stages=stages, critical_path=path, critical=critical, priorities=priorities)
+    return Schedule(
+        waits_for=waits,
+        stages=stages,
+        critical_path=path,
+        critical=critical,
+        priorities=priorities,
+        time_shares=_time_shares(team, waits, stages),
+    )
+
+
+def _time_shares(team: Team, waits: Mapping[str, Sequence[str]], stages: Sequence[Sequence[str]]) -> dict[str, float]:
+    longest = [max(team.agents[name].max_output_tokens for name in stage) for stage in stages]
+    awaited = {other for others in waits.values() for other in others}
+    ends = [sum(longest[: number + 1]) / sum(longest) for number in range(len(stages))]
+    return {name: ends[number] if name in awaited else 1.0 for number, stage in enumerate(stages) for name in stage}
 
 
 def _depths(waits: Mapping[str, Sequence[str]]) -> dict[str, int]:

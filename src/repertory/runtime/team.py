@@ -82,9 +82,21 @@ class Agent(_Part):
     """Budget for the whole prompt; None: what the instance's context leaves."""
     temperature: float = Field(default=0.2, ge=0, le=2)
     thinking: bool = False
+    max_thinking_tokens: int = Field(default=1024, ge=1)
+    """Kept for thinking, where the agent may think, beside `max_output_tokens` for the answer."""
     harness: Literal["native"] = "native"
     needs: AgentNeeds | None = None
     """What the agent needs of a model; `repertory plan` casts it by that."""
+
+    @property
+    def thinking_reserve(self) -> int:
+        """Tokens kept for thinking."""
+        return self.max_thinking_tokens if self.thinking else 0
+
+    @property
+    def output_reserve(self) -> int:
+        """Tokens of the context that are kept for thinking and answer."""
+        return self.max_output_tokens + self.thinking_reserve
 
 
 class Replies(_Part):

@@ -205,14 +205,12 @@ def _budgets(look: _Look) -> Iterator[TeamProblem]:
     for name, agent in look.team.agents.items():
         path = ("agents", name)
         prompt = agent.max_input_tokens or 0
-        if agent.max_output_tokens >= context:
-            message = (
-                f"`max_output_tokens` of {agent.max_output_tokens} leaves no room in a context of {context} tokens"
-            )
+        if agent.output_reserve >= context:
+            message = f"`max_output_tokens` of {agent.output_reserve} leaves no room in a context of {context} tokens"
             yield TeamProblem(message, path=(*path, "max_output_tokens"), hint="make it smaller, or the context larger")
-        elif prompt + agent.max_output_tokens > context:
+        elif prompt + agent.output_reserve > context:
             message = (
-                f"`max_input_tokens` and `max_output_tokens` add up to {prompt + agent.max_output_tokens}, "
+                f"`max_input_tokens` and `max_output_tokens` add up to {prompt + agent.output_reserve}, "
                 f"more than the context of {context} tokens"
             )
             yield TeamProblem(message, path=(*path, "max_input_tokens"), hint="make one of them smaller")

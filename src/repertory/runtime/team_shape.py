@@ -263,7 +263,7 @@ def _not_a_choice(path: TeamPath, last: str, value: object) -> TeamProblem:
 _PLACEHOLDERS: dict[str, Any] = {"name": "unnamed", "preamble": "-", "instructions": "-"}
 _OPTIONAL = frozenset(
     ("description", "deadline_s", "draft_schema", "max_output_tokens", "max_input_tokens", "temperature", "thinking",
-     "harness")
+     "max_thinking_tokens", "harness")
 )  # fmt: skip
 
 

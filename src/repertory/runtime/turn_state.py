@@ -7,7 +7,7 @@ from datetime import datetime
 
 from repertory.runtime.rules import Merge, Safety, SectionView, TurnView
 from repertory.runtime.team import OnMissing, ReadMode, Team
-from repertory.storage.records import Commitment, Message, SectionVersion, Session
+from repertory.storage.records import Commitment, Message, SectionVersion, Session, SessionSummary
 
 __all__ = ("ReadsResolved", "SectionSkippedError", "TurnState")
 
@@ -39,6 +39,7 @@ class TurnState:
     commitments: list[Commitment]
     past_safety: Sequence[tuple[datetime, str]]
     sections: dict[str, SectionView]
+    remembered: Sequence[SessionSummary] = ()
     safety: Safety = field(default_factory=Safety)
     merge: Merge | None = None
     failures: dict[str, str] = field(default_factory=dict[str, str])
@@ -67,6 +68,7 @@ class TurnState:
             safety=self.safety,
             past_safety=self.past_safety,
             failures=dict(self.failures),
+            remembered=self.remembered,
         )
 
     def wrote(self, version: SectionVersion) -> None:

@@ -1,6 +1,6 @@
 """The blackboard of one team and user: sections, each a row of versions."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
 from datetime import datetime
 
 from sqlalchemy import func, select
@@ -12,18 +12,23 @@ from repertory.storage.commitments import apply_changes
 from repertory.storage.database import Database
 from repertory.storage.ids import check_id
 from repertory.storage.json_text import dump_json, load_json
-from repertory.storage.records import AgentResult, CommitmentChange, SectionVersion
+from repertory.storage.records import AgentResult, AppliedChange, CommitmentChange, SectionVersion, Step
+from repertory.storage.steps import add_steps
 from repertory.storage.tables import SectionRow
 
-__all__ = ("Blackboard",)
+__all__ = ("PERSON", "Blackboard", "section_record")
+
+PERSON = "person"
+"""The writer of versions that the person wrote, where an agent's name stands otherwise."""
 
 
-def _record(row: SectionRow) -> SectionVersion:
+def section_record(row: SectionRow) -> SectionVersion:
+    """The record of a row."""
     return SectionVersion(
         section=row.section,
         version=row.version,
         value=load_json(row.value),
-        turn=row.turn,
+        turn=row.turn or "",
         agent=row.agent,
         evidence=tuple(load_json(row.evidence)),
         at=row.at,
@@ -45,17 +50,23 @@ class Blackboard:
         with self._database.read() as session:
             board = find_board(session, self.team, self.user)
             row = None if board is None else _latest_row(session, board, section)
-            return row and _record(row)
+            return row and section_record(row)
 
-    def all_latest(self) -> dict[str, SectionVersion]:
-        """The last committed version of every section, by name, in one consistent view."""
+    def all_latest(self, before_turn: int | None = None) -> dict[str, SectionVersion]:
+        """The last committed version of every section, by name, in one consistent view.
+
+        Args:
+            before_turn: Only what was written before the turn of this number; None takes all.
+        """
         with self._database.read() as session:
             board = find_board(session, self.team, self.user)
             if board is None:
                 return {}
             newest = (
                 select(SectionRow.section, func.max(SectionRow.version).label("version"))
-                .where(SectionRow.board == board)
+                .where(
+                    SectionRow.board == board, *([] if before_turn is None else [SectionRow.turn_number < before_turn])
+                )
                 .group_by(SectionRow.section)
                 .subquery()
             )
@@ -64,7 +75,7 @@ class Blackboard:
                 .join(newest, (SectionRow.section == newest.c.section) & (SectionRow.version == newest.c.version))
                 .where(SectionRow.board == board)
             )
-            found = {row.section: _record(row) for row in rows}
+            found = {row.section: section_record(row) for row in rows}
         # Sorted here: databases do not agree on the order of text.
         return dict(sorted(found.items()))
 
@@ -79,7 +90,7 @@ class Blackboard:
             query = select(SectionRow).where(SectionRow.board == board)
             if section is not None:
                 query = query.where(SectionRow.section == section)
-            found = [_record(row) for row in session.scalars(query)]
+            found = [section_record(row) for row in session.scalars(query)]
         return sorted(found, key=lambda record: (record.turn_number, record.at, record.section, record.version))
 
     def write(
@@ -128,6 +139,8 @@ class Blackboard:
         at: datetime,
         expect_version: int | None = None,
         once: bool = True,
+        calls: Sequence[Step] = (),
+        outcome: Callable[[Sequence[AppliedChange]], Step] | None = None,
     ) -> AgentResult:
         """Write what an agent's answer left behind (section, evidence, commitments) in one transaction.
 
@@ -143,6 +156,8 @@ class Blackboard:
             expect_version: As in `write`.
             once: A second result of this agent for this section in this turn is not written; the first is returned.
                 So a step that is carried out again after a crash leaves nothing twice.
+            calls: The agent's calls that are not kept yet.
+            outcome: Makes the step that says how the agent ended; gets what became of the commitments.
         """
         with self._database.write() as session:
             board = lock_board(session, self.team, self.user)
@@ -155,13 +170,48 @@ class Blackboard:
                     .limit(1)
                 )
                 if before is not None:
-                    return AgentResult(section=_record(before), repeated=True)
+                    return AgentResult(section=section_record(before), repeated=True)
             written = self._add(
                 session, board.id, section, value, turn=turn, agent=agent, evidence=evidence, at=at,
                 expect_version=expect_version,
             )  # fmt: skip
             applied = apply_changes(session, board, commitments, message, at)
+            add_steps(session, turn, [*calls, *([outcome(applied)] if outcome else [])])
         return AgentResult(section=written, commitments=tuple(applied))
+
+    def edit(self, values: Mapping[str, object], *, at: datetime, evidence: Sequence[str] = ()) -> list[SectionVersion]:
+        """Write versions in the person's own name, outside of any turn; all of them or none.
+
+        Args:
+            values: Section -> its new value.
+            at: When.
+            evidence: Ids of messages the values rest on.
+
+        Raises:
+            StorageError: A value is not JSON.
+        """
+        with self._database.write() as session:
+            board = lock_board(session, self.team, self.user, create=True)
+            rows: list[SectionRow] = []
+            for section, value in values.items():
+                place = f"section {check_id('section', section)}"
+                last = _latest_row(session, board.id, section)
+                row = SectionRow(
+                    board=board.id,
+                    section=section,
+                    version=(last.version if last else 0) + 1,
+                    value=dump_json(value, place=place),
+                    turn=None,
+                    # Shown to every later turn, and not to one that runs now or is taken up again.
+                    turn_number=board.turns,
+                    agent=PERSON,
+                    evidence=dump_json(list(evidence), place=place),
+                    at=at,
+                )
+                session.add(row)
+                rows.append(row)
+            session.flush()
+            return [section_record(row) for row in rows]
 
     def _add(
         self,
@@ -196,7 +246,7 @@ class Blackboard:
         )
         session.add(row)
         session.flush()
-        return _record(row)
+        return section_record(row)
 
 
 def _latest_row(session: Session, board: int, section: str) -> SectionRow | None:

@@ -7,10 +7,10 @@ from datetime import datetime
 from sqlalchemy import select
 from sqlalchemy.orm import Session
 
-from repertory.errors import StorageError
+from repertory.errors import StorageError, UsageError
 from repertory.storage.boards import find_board, lock_board
 from repertory.storage.database import Database
-from repertory.storage.records import AppliedChange, Commitment, CommitmentChange
+from repertory.storage.records import AppliedChange, Commitment, CommitmentChange, Outcome
 from repertory.storage.tables import BoardRow, CommitmentRow
 
 __all__ = ("Commitments", "apply_changes", "commitment_record")
@@ -115,6 +115,24 @@ class Commitments:
             return []
         with self._database.write() as session:
             return apply_changes(session, lock_board(session, team, user), changes, message, at)
+
+    def settle(self, team: str, user: str, commitment: str, outcome: Outcome, at: datetime) -> Commitment:
+        """Set an outcome in the person's own name; it stands above what was read from messages before.
+
+        Raises:
+            UsageError: There is no such commitment.
+            StorageError: Nothing is kept about this person.
+        """
+        with self._database.write() as session:
+            board = lock_board(session, team, user)
+            row = _find(session, board.id, commitment)
+            if row is None:
+                message = f"there is no commitment {commitment!r}"
+                raise UsageError(message, hint="`repertory blackboard show` lists them with their ids")
+            row.outcome, row.settled_in = outcome, None
+            row.settled_at = None if outcome == "open" else at
+            session.flush()
+            return commitment_record(row)
 
     def all(self, team: str, user: str) -> list[Commitment]:
         """All commitments of a user and team, oldest first."""

@@ -4,16 +4,18 @@ from datetime import datetime
 from typing import Literal
 
 from sqlalchemy import select
+from sqlalchemy.orm import Session as Transaction
 
 from repertory.storage.boards import find_board, lock_board, turn_number
 from repertory.storage.database import Database
 from repertory.storage.records import Message, Session
-from repertory.storage.tables import MessageRow, SessionRow
+from repertory.storage.tables import BoardRow, MessageRow, SessionRow
 
-__all__ = ("Messages",)
+__all__ = ("Messages", "add_message", "message_record")
 
 
-def _record(row: MessageRow) -> Message:
+def message_record(row: MessageRow) -> Message:
+    """The record of a row."""
     return Message(
         id=f"m{row.number}",
         role=row.role,  # pyright: ignore[reportArgumentType] - only roles are written
@@ -22,6 +24,23 @@ def _record(row: MessageRow) -> Message:
         session=row.session,
         at=row.at,
     )
+
+
+def add_message(
+    transaction: Transaction,
+    board: BoardRow,
+    session: str,
+    role: Literal["person", "team"],
+    text: str,
+    turn: str,
+    at: datetime,
+) -> MessageRow:
+    """Add a message on a blackboard that the caller has locked."""
+    board.messages += 1
+    row = MessageRow(board=board.id, number=board.messages, session=session, turn=turn, role=role, text=text, at=at)
+    transaction.add(row)
+    transaction.flush()
+    return row
 
 
 class Messages:
@@ -45,22 +64,30 @@ class Messages:
         with self._database.write() as transaction:
             board = lock_board(transaction, session.team, session.user)
             turn_number(transaction, board.id, turn)
-            board.messages += 1
-            row = MessageRow(
-                board=board.id, number=board.messages, session=session.id, turn=turn, role=role, text=text, at=at
-            )
-            transaction.add(row)
-            transaction.flush()
-            return _record(row)
+            return message_record(add_message(transaction, board, session.id, role, text, turn, at))
 
-    def messages(self, session: Session) -> list[Message]:
-        """All messages of a session, oldest first."""
+    def say(self, session: Session, text: str, turn: str, at: datetime) -> Message:
+        """Keep the team's words of a turn: one message a turn, whatever a turn that was taken up again said before."""
+        with self._database.write() as transaction:
+            board = lock_board(transaction, session.team, session.user)
+            turn_number(transaction, board.id, turn)
+            query = select(MessageRow).where(MessageRow.board == board.id, MessageRow.turn == turn)
+            row = transaction.scalar(query.where(MessageRow.role == "team"))
+            if row is None:
+                row = add_message(transaction, board, session.id, "team", text, turn, at)
+            row.text = text
+            return message_record(row)
+
+    def messages(self, session: Session, before: str | None = None) -> list[Message]:
+        """All messages of a session, or those before one (its id), oldest first."""
         with self._database.read() as transaction:
             board = find_board(transaction, session.team, session.user)
             if board is None:
                 return []
             query = select(MessageRow).where(MessageRow.board == board, MessageRow.session == session.id)
-            return [_record(row) for row in transaction.scalars(query.order_by(MessageRow.number))]
+            if before is not None:
+                query = query.where(MessageRow.number < int(before.removeprefix("m")))
+            return [message_record(row) for row in transaction.scalars(query.order_by(MessageRow.number))]
 
     def past_messages(self, team: str, user: str, before_session: Session, limit: int = 300) -> list[Message]:
         """The newest messages of the sessions that were started before one, oldest first."""
@@ -75,4 +102,4 @@ class Messages:
                 .order_by(MessageRow.number.desc())
                 .limit(limit)
             )
-            return [_record(row) for row in transaction.scalars(query)][::-1]
+            return [message_record(row) for row in transaction.scalars(query)][::-1]

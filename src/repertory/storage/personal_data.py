@@ -17,6 +17,8 @@ from repertory.storage.tables import (
     MessageRow,
     SectionRow,
     SessionRow,
+    StepRow,
+    SummaryRow,
     TurnRow,
 )
 
@@ -55,10 +57,15 @@ def _export_board(session: Session, board: int) -> dict[str, Any]:
     commitments = session.scalars(
         select(CommitmentRow).where(CommitmentRow.board == board).order_by(CommitmentRow.number)
     )
+    summaries = session.scalars(select(SummaryRow).where(SummaryRow.board == board))
     return {
         "sessions": [
             {"id": row.id, "number": row.number, "started_at": _time(row.started_at), "memory": row.memory}
             for row in sessions
+        ],
+        "session_summaries": [
+            {"session": row.session, "text": row.text, "at": _time(row.at)}
+            for row in sorted(summaries, key=lambda row: row.last_message)
         ],
         "messages": [
             {
@@ -113,6 +120,15 @@ def _export_turns(session: Session, board: int) -> list[dict[str, Any]]:
     )
     for turn, body in rows:
         events.setdefault(turn, []).append(load_json(body))
+    steps: dict[str, list[Any]] = {}
+    for step in session.scalars(
+        select(StepRow)
+        .join(TurnRow, TurnRow.id == StepRow.turn)
+        .where(TurnRow.board == board)
+        .order_by(StepRow.turn, StepRow.agent, StepRow.number)
+    ):
+        kept = {"agent": step.agent, "number": step.number, "body": load_json(step.body)}
+        steps.setdefault(step.turn, []).append(kept)
     turns = session.execute(select(TurnRow, TurnRow.result).where(TurnRow.board == board).order_by(TurnRow.number))
     return [
         {
@@ -125,6 +141,7 @@ def _export_turns(session: Session, board: int) -> list[dict[str, Any]]:
             "finished_at": _time(row.finished_at),
             "result": None if result is None else load_json(result),
             "events": events.get(row.id, []),
+            "steps": steps.get(row.id, []),
         }
         for row, result in turns
     ]
@@ -142,15 +159,16 @@ def erase_user(database: Database, user: str, team: str | None) -> dict[str, int
         keys = [board.id for board in _boards(session, user, team, lock=True)]
         # Held, so that no event of theirs comes in between the statements below.
         turns = list(session.scalars(select(TurnRow.id).where(TurnRow.board.in_(keys)).with_for_update()))
-        counts = {"events": 0}
-        tables = (CommitmentRow, SectionRow, MessageRow, TurnRow, SessionRow)
+        counts = {"events": 0, "turn_steps": 0}
+        tables = (CommitmentRow, SectionRow, MessageRow, TurnRow, SummaryRow, SessionRow)
         for table in tables:
             query = select(func.count()).select_from(table).where(table.board.in_(keys))
             counts[table.__tablename__] = session.scalar(query) or 0
         for turn in turns:
-            of_turn = EventRow.turn == turn
-            counts["events"] += session.scalar(select(func.count()).select_from(EventRow).where(of_turn)) or 0
-            session.execute(delete(EventRow).where(of_turn))
+            for part in (EventRow, StepRow):
+                query = select(func.count()).select_from(part).where(part.turn == turn)
+                counts[part.__tablename__] += session.scalar(query) or 0
+                session.execute(delete(part).where(part.turn == turn))
         for table in tables:
             session.execute(delete(table).where(table.board.in_(keys)))
         session.execute(delete(BoardRow).where(BoardRow.id.in_(keys)))

@@ -11,14 +11,18 @@ __all__ = (
     "CommitmentChange",
     "Message",
     "Outcome",
+    "Resumption",
     "SectionVersion",
     "Session",
+    "SessionSummary",
+    "Step",
     "StoredEvent",
     "Turn",
     "TurnStatus",
 )
 
-Outcome = Literal["open", "kept", "missed", "dropped"]
+Outcome = Literal["open", "kept", "partly", "missed", "dropped"]
+"""`partly` counts as not kept wherever a probability is counted or scored."""
 
 TurnStatus = Literal["running", "complete", "partial", "failed", "interrupted"]
 """`interrupted`: the process that carried the turn is gone and the turn never ended."""
@@ -74,8 +78,8 @@ class SectionVersion:
         section: The section's name.
         version: 1, 2, ... per user, team and section.
         value: The JSON value.
-        turn: The turn that wrote it.
-        agent: The agent (or `code`) that wrote it.
+        turn: The turn that wrote it; empty when the person did, outside of any turn.
+        agent: The agent, `code` or `person` that wrote it.
         evidence: Ids of the messages it rests on.
         at: When.
         turn_number: The turn's number (`Turn.number`), so that the age of a version can be told in turns.
@@ -104,7 +108,7 @@ class Commitment:
         outcome: What became of it.
         kind: The class of commitment that predictions are counted by.
         made_in: The message it was made in.
-        settled_in: The message that told the outcome.
+        settled_in: The message that told the outcome; None when the person said it outside of a talk.
         made_at: When it was made.
         settled_at: When the outcome was told.
     """
@@ -181,6 +185,7 @@ class Turn:
         safety: The safety level that the team's code gave it.
         started_at: When, by the turn's clock.
         finished_at: When it ended, by the turn's clock; None when it has not.
+        resumes: How often it was taken up again.
     """
 
     id: str
@@ -192,6 +197,54 @@ class Turn:
     safety: str
     started_at: datetime
     finished_at: datetime | None
+    resumes: int = 0
+
+
+@dataclass(frozen=True)
+class Resumption:
+    """A turn that was taken up again, with what has to be known to go on.
+
+    Attributes:
+        turn: The turn; this process is its owner now.
+        session: Its session.
+        message: The person's message.
+        steps: What its agents had done.
+        written: The sections that it had written, by the agent (or `code`).
+    """
+
+    turn: Turn
+    session: Session
+    message: Message
+    steps: tuple["Step", ...]
+    written: tuple[SectionVersion, ...]
+
+
+@dataclass(frozen=True)
+class Step:
+    """A step of an agent that is done: number 0 is its section, 1, 2 ... are its calls of the engine; body is JSON."""
+
+    agent: str
+    number: int
+    body: str
+
+
+@dataclass(frozen=True)
+class SessionSummary:
+    """What is remembered of a session's talk.
+
+    Attributes:
+        session: The session's id.
+        number: The session's number.
+        text: The summary.
+        last_message: The number of the last message it covers.
+        at: When it was made.
+    """
+
+    session: str
+    number: int
+    text: str
+    last_message: int
+    at: datetime
 
 
 @dataclass(frozen=True)

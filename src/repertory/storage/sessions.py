@@ -9,13 +9,28 @@ from repertory.storage.boards import find_board, lock_board
 from repertory.storage.database import Database
 from repertory.storage.ids import check_id, new_session_id
 from repertory.storage.records import Session
-from repertory.storage.tables import SessionRow
+from repertory.storage.tables import BoardRow, SessionRow
 
-__all__ = ("Sessions",)
+__all__ = ("Sessions", "session_record", "start_session")
 
 
-def _record(row: SessionRow, team: str, user: str) -> Session:
+def session_record(row: SessionRow, team: str, user: str) -> Session:
+    """The record of a row."""
     return Session(id=row.id, team=team, user=user, number=row.number, started_at=row.started_at, memory=row.memory)
+
+
+def start_session(
+    transaction: Transaction, board: BoardRow, session: str | None, at: datetime, memory: str
+) -> SessionRow:
+    """Start a session on a blackboard that the caller has locked; one that is there already is returned as it is."""
+    if session is not None and (there := transaction.get(SessionRow, (board.id, session))):
+        return there
+    board.sessions += 1
+    name = session or _free_id(transaction, board.id, board.sessions)
+    row = SessionRow(board=board.id, id=name, number=board.sessions, started_at=at, memory=memory)
+    transaction.add(row)
+    transaction.flush()
+    return row
 
 
 class Sessions:
@@ -30,7 +45,7 @@ class Sessions:
         with self._database.read() as transaction:
             board = find_board(transaction, team, user)
             row = None if board is None else transaction.get(SessionRow, (board, session))
-            return None if row is None else _record(row, team, user)
+            return None if row is None else session_record(row, team, user)
 
     def start(self, team: str, user: str, session: str | None, at: datetime, memory: str = "") -> Session:
         """Start a session; when one with this id is there already (somebody was quicker), that one is returned.
@@ -46,14 +61,7 @@ class Sessions:
             check_id("session", session)
         with self._database.write() as transaction:
             board = lock_board(transaction, team, user, create=True)
-            if session is not None and (there := transaction.get(SessionRow, (board.id, session))):
-                return _record(there, team, user)
-            board.sessions += 1
-            name = session or _free_id(transaction, board.id, board.sessions)
-            row = SessionRow(board=board.id, id=name, number=board.sessions, started_at=at, memory=memory)
-            transaction.add(row)
-            transaction.flush()
-            return _record(row, team, user)
+            return session_record(start_session(transaction, board, session, at, memory), team, user)
 
     def latest(self, team: str, user: str) -> Session | None:
         """The session that was started last."""
@@ -78,7 +86,7 @@ class Sessions:
             if board is None:
                 return []
             query = select(SessionRow).where(SessionRow.board == board).order_by(SessionRow.number.desc())
-            return [_record(row, team, user) for row in transaction.scalars(query.limit(newest))]
+            return [session_record(row, team, user) for row in transaction.scalars(query.limit(newest))]
 
 
 def _free_id(transaction: Transaction, board: int, number: int) -> str:

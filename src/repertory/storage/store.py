@@ -1,17 +1,25 @@
 """The door to everything that is kept."""
 
+from collections.abc import Sequence
+from datetime import datetime
 from pathlib import Path
 from typing import Any, Self
 
 from repertory.storage.address import Address, resolve_address
+from repertory.storage.agents import Agents
 from repertory.storage.blackboard import Blackboard
 from repertory.storage.commitments import Commitments
 from repertory.storage.database import Database
+from repertory.storage.forgetting import MakesRedaction, forget_messages
 from repertory.storage.ids import check_id
+from repertory.storage.keys import Keys
 from repertory.storage.messages import Messages
 from repertory.storage.personal_data import erase_user, export_user, teams_of_user
 from repertory.storage.schema import ensure_schema
 from repertory.storage.sessions import Sessions
+from repertory.storage.steps import Steps
+from repertory.storage.summaries import Summaries
+from repertory.storage.taking_up import TakingUp
 from repertory.storage.turns import Turns
 
 __all__ = ("Store",)
@@ -25,6 +33,11 @@ class Store:
         messages: Messages.
         turns: Turns, their events and result documents.
         commitments: Commitments.
+        keys: API keys of the HTTP interface.
+        steps: What the agents of unfinished turns have done.
+        agents: The versions of agent packages.
+        summaries: What is remembered of earlier sessions' talk.
+        taking_up: The beginning of turns, and taking them up again.
     """
 
     def __init__(self, database: Database) -> None:
@@ -33,6 +46,11 @@ class Store:
         self.messages = Messages(database)
         self.turns = Turns(database)
         self.commitments = Commitments(database)
+        self.steps = Steps(database)
+        self.keys = Keys(database)
+        self.agents = Agents(database)
+        self.summaries = Summaries(database)
+        self.taking_up = TakingUp(database)
 
     @classmethod
     def open(cls, address: str | Path | None = None) -> Self:
@@ -85,6 +103,19 @@ class Store:
     def export(self, user: str, team: str | None = None) -> dict[str, Any]:
         """Everything that is kept about a user (with one team or all), as one JSON document."""
         return export_user(self._database, user, team)
+
+    def forget(
+        self,
+        team: str,
+        user: str,
+        messages: Sequence[str],
+        redaction: MakesRedaction,
+        at: datetime,
+        *,
+        must_clean: bool = True,
+    ) -> dict[str, int]:
+        """Forget single messages of a person and all that was derived from them; see `forget_messages`."""
+        return forget_messages(self._database, team, user, messages, redaction, at, must_clean=must_clean)
 
     def erase(self, user: str, team: str | None = None) -> dict[str, int]:
         """Delete everything that is kept about a user (with one team or all), for good.

@@ -6,13 +6,35 @@ naming a session or turn of another blackboard, and make a write fail that comes
 
 from datetime import datetime
 
-from sqlalchemy import Double, ForeignKey, ForeignKeyConstraint, Index, MetaData, String, Text, UniqueConstraint
+from sqlalchemy import (
+    Double,
+    ForeignKey,
+    ForeignKeyConstraint,
+    Index,
+    MetaData,
+    String,
+    Text,
+    UniqueConstraint,
+    false,
+)
 from sqlalchemy.orm import DeclarativeBase, Mapped, mapped_column
 
 from repertory.storage.columns import ExactText, UtcTime
 from repertory.storage.ids import MAX_ID_CHARS
 
-__all__ = ("Base", "BoardRow", "CommitmentRow", "EventRow", "MessageRow", "SectionRow", "SessionRow", "TurnRow")
+__all__ = (
+    "Base",
+    "BoardRow",
+    "CommitmentRow",
+    "EventRow",
+    "KeyRow",
+    "MessageRow",
+    "SectionRow",
+    "SessionRow",
+    "StepRow",
+    "SummaryRow",
+    "TurnRow",
+)
 
 
 class Base(DeclarativeBase):
@@ -79,6 +101,8 @@ class TurnRow(Base):
     finished_at: Mapped[datetime | None]
     owner: Mapped[str] = mapped_column(Text)
     seen_at: Mapped[datetime]
+    resumes: Mapped[int] = mapped_column(default=0, server_default="0")
+    unfinished: Mapped[bool] = mapped_column(default=False, server_default=false())
     result: Mapped[str | None] = mapped_column(Text, deferred=True)
 
 
@@ -90,6 +114,17 @@ class EventRow(Base):
     turn: Mapped[str] = mapped_column(ForeignKey("turns.id"), primary_key=True)
     seq: Mapped[int] = mapped_column(primary_key=True)
     type: Mapped[str] = mapped_column(String(40))
+    body: Mapped[str] = mapped_column(Text)
+
+
+class StepRow(Base):
+    """A step of an agent that is done: number 0 is its section, 1, 2 ... are its calls of the engine."""
+
+    __tablename__ = "turn_steps"
+
+    turn: Mapped[str] = mapped_column(ForeignKey("turns.id"), primary_key=True)
+    agent: Mapped[str] = mapped_column(String(MAX_ID_CHARS), primary_key=True)
+    number: Mapped[int] = mapped_column(primary_key=True)
     body: Mapped[str] = mapped_column(Text)
 
 
@@ -112,8 +147,21 @@ class MessageRow(Base):
     at: Mapped[datetime]
 
 
+class SummaryRow(Base):
+    """What is remembered of a session's talk; the messages themselves stay."""
+
+    __tablename__ = "session_summaries"
+    __table_args__ = (ForeignKeyConstraint(["board", "session"], ["sessions.board", "sessions.id"]),)
+
+    board: Mapped[int] = mapped_column(primary_key=True)
+    session: Mapped[str] = mapped_column(String(MAX_ID_CHARS), primary_key=True)
+    text: Mapped[str] = mapped_column(ExactText)
+    last_message: Mapped[int]
+    at: Mapped[datetime]
+
+
 class SectionRow(Base):
-    """One version of a section. Versions are only added, never changed."""
+    """One version of a section. Versions are only added, never changed; a person's own edit belongs to no turn."""
 
     __tablename__ = "section_versions"
     __table_args__ = (ForeignKeyConstraint(["board", "turn"], ["turns.board", "turns.id"]),)
@@ -122,7 +170,7 @@ class SectionRow(Base):
     section: Mapped[str] = mapped_column(String(MAX_ID_CHARS), primary_key=True)
     version: Mapped[int] = mapped_column(primary_key=True)
     value: Mapped[str] = mapped_column(Text)
-    turn: Mapped[str] = mapped_column(String(40))
+    turn: Mapped[str | None] = mapped_column(String(40))
     turn_number: Mapped[int]
     agent: Mapped[str] = mapped_column(String(MAX_ID_CHARS))
     evidence: Mapped[str] = mapped_column(Text)
@@ -146,3 +194,21 @@ class CommitmentRow(Base):
     settled_in: Mapped[str | None] = mapped_column(ExactText)
     made_at: Mapped[datetime]
     settled_at: Mapped[datetime | None]
+
+
+class KeyRow(Base):
+    """One API key. Its secret is not here: `digest` is what it is compared by."""
+
+    __tablename__ = "api_keys"
+    __table_args__ = (Index(None, "name"),)
+
+    id: Mapped[str] = mapped_column(String(20), primary_key=True)
+    name: Mapped[str] = mapped_column(String(MAX_ID_CHARS))
+    digest: Mapped[str] = mapped_column(String(64))
+    scopes: Mapped[str] = mapped_column(Text)
+    user: Mapped[str | None] = mapped_column("user_id", String(MAX_ID_CHARS))
+    requests_per_minute: Mapped[int | None]
+    tokens_per_minute: Mapped[int | None]
+    created_at: Mapped[datetime]
+    expires_at: Mapped[datetime | None]
+    revoked_at: Mapped[datetime | None]

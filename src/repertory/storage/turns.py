@@ -15,15 +15,17 @@ from repertory.storage.ids import new_turn_id
 from repertory.storage.json_text import dump_json, load_json, storable_json
 from repertory.storage.owner import current_owner, owner_is_gone
 from repertory.storage.records import Session, StoredEvent, Turn
+from repertory.storage.steps import drop_steps
 from repertory.storage.tables import BoardRow, EventRow, TurnRow
 
-__all__ = ("ABANDONED_AFTER", "Turns")
+__all__ = ("ABANDONED_AFTER", "Turns", "add_turn", "change_turn", "turn_record")
 
 ABANDONED_AFTER = timedelta(hours=1)
 """How long a turn of another host may be silent before it counts as interrupted."""
 
 
-def _record(row: TurnRow, board: BoardRow) -> Turn:
+def turn_record(row: TurnRow, board: BoardRow) -> Turn:
+    """The record of a row."""
     return Turn(
         id=row.id,
         team=board.team,
@@ -34,6 +36,7 @@ def _record(row: TurnRow, board: BoardRow) -> Turn:
         safety=row.safety,
         started_at=row.started_at,
         finished_at=row.finished_at,
+        resumes=row.resumes,
     )
 
 
@@ -47,6 +50,25 @@ def _of(team: str | None, user: str | None) -> list[ColumnElement[bool]]:
     return conditions
 
 
+def add_turn(transaction: Transaction, board: BoardRow, session: str, at: datetime, safety: str) -> TurnRow:
+    """Take up a turn on a blackboard that the caller has locked; this process is its owner."""
+    board.turns += 1
+    row = TurnRow(
+        id=new_turn_id(),
+        board=board.id,
+        session=session,
+        number=board.turns,
+        status="running",
+        safety=safety,
+        started_at=at,
+        owner=current_owner(),
+        seen_at=datetime.now(UTC),
+    )
+    transaction.add(row)
+    transaction.flush()
+    return row
+
+
 class Turns:
     """The turns of all users. A turn's id is unique everywhere, so what is about one turn takes the id alone."""
 
@@ -57,26 +79,12 @@ class Turns:
         """Take up a turn of a session; this process is its owner."""
         with self._database.write() as transaction:
             board = lock_board(transaction, session.team, session.user)
-            board.turns += 1
-            row = TurnRow(
-                id=new_turn_id(),
-                board=board.id,
-                session=session.id,
-                number=board.turns,
-                status="running",
-                safety=safety,
-                started_at=at,
-                owner=current_owner(),
-                seen_at=datetime.now(UTC),
-            )
-            transaction.add(row)
-            transaction.flush()
-            return _record(row, board)
+            return turn_record(add_turn(transaction, board, session.id, at, safety), board)
 
     def set_safety(self, turn: str, level: str) -> None:
         """Keep the safety level that the team's code gave a turn."""
         with self._database.write() as transaction:
-            _change(transaction, turn, safety=level)
+            change_turn(transaction, turn, safety=level)
 
     def append_events(self, turn: str, events: Iterable[tuple[int, str, str]]) -> None:
         """Keep a batch of events, each with its place in the stream, its type and its JSON text.
@@ -88,7 +96,7 @@ class Turns:
         if not rows:
             return
         with self._database.write() as transaction:
-            _change(transaction, turn)
+            change_turn(transaction, turn)
             transaction.add_all(rows)
 
     def finish_turn(
@@ -99,18 +107,34 @@ class Turns:
         *,
         at: datetime,
         safety: str | None = None,
+        unfinished: bool = False,
     ) -> None:
         """End a turn and keep its result document.
+
+        Args:
+            turn: The turn.
+            status: How it ended.
+            result: Its document, any JSON value.
+            at: When.
+            safety: The safety level, when it is to be changed.
+            unfinished: An engine went away under it, so that it can be completed later; its steps are kept for that.
 
         Raises:
             StorageError: The turn is not there, or the document is not JSON.
         """
         document = dump_json(result, place=f"result of turn {turn}")
-        values: dict[str, object] = {"status": status, "result": document, "finished_at": at}
+        values: dict[str, object] = {"status": status, "result": document, "finished_at": at, "unfinished": unfinished}
         if safety is not None:
             values["safety"] = safety
         with self._database.write() as transaction:
-            _change(transaction, turn, **values)
+            change_turn(transaction, turn, **values)
+            done = _let_go(transaction, turn)
+            drop_steps(transaction, done if unfinished else [turn, *done])
+
+    def interrupt(self, turn: str) -> None:
+        """Mark a turn of this process that can not go on now."""
+        with self._database.write() as transaction:
+            change_turn(transaction, turn, status="interrupted")
 
     def find_turn(self, prefix: str, team: str | None = None, user: str | None = None) -> Turn | None:
         """A turn by its id or the beginning of it.
@@ -124,7 +148,7 @@ class Turns:
             return None
         with self._database.read() as transaction:
             query = select(TurnRow, BoardRow).where(*_of(team, user), TurnRow.id.startswith(prefix))
-            found = [_record(row, board) for row, board in transaction.execute(query.order_by(TurnRow.id).limit(2))]
+            found = [turn_record(row, board) for row, board in transaction.execute(query.order_by(TurnRow.id).limit(2))]
         if len(found) > 1:
             message = f"more than one turn begins with {prefix!r}"
             raise UsageError(message, hint=f"give more of the id, such as {found[0].id}")
@@ -138,8 +162,10 @@ class Turns:
     def turns(self, team: str | None = None, user: str | None = None, limit: int | None = None) -> list[Turn]:
         """Turns, the newest first."""
         with self._database.read() as transaction:
-            query = select(TurnRow, BoardRow).where(*_of(team, user)).order_by(TurnRow.id.desc()).limit(limit)
-            return [_record(row, board) for row, board in transaction.execute(query)]
+            # Of one blackboard they are counted, which a clock that was set back does not confuse.
+            order = TurnRow.id if team is None or user is None else TurnRow.number
+            query = select(TurnRow, BoardRow).where(*_of(team, user)).order_by(order.desc()).limit(limit)
+            return [turn_record(row, board) for row, board in transaction.execute(query)]
 
     def result(self, turn: str) -> Any:
         """The result document of a turn, None when it has none."""
@@ -203,7 +229,17 @@ class Turns:
         return gone
 
 
-def _change(transaction: Transaction, turn: str, **values: object) -> None:
+def _let_go(transaction: Transaction, turn: str) -> list[str]:
+    """Give up the unfinished turns of the session that were before this one: the person has talked on."""
+    ended = transaction.get_one(TurnRow, turn)
+    query = select(TurnRow.id).where(TurnRow.board == ended.board, TurnRow.session == ended.session)
+    before = list(transaction.scalars(query.where(TurnRow.number < ended.number, TurnRow.unfinished)))
+    if before:
+        transaction.execute(update(TurnRow).where(TurnRow.id.in_(before)).values(unfinished=False))
+    return before
+
+
+def change_turn(transaction: Transaction, turn: str, **values: object) -> None:
     """Change a turn's row and hold it until the transaction ends, so that nobody erases the turn meanwhile."""
     done = transaction.execute(update(TurnRow).where(TurnRow.id == turn).values(seen_at=datetime.now(UTC), **values))
     if not isinstance(done, CursorResult) or done.rowcount != 1:

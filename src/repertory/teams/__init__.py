@@ -14,7 +14,10 @@ from repertory.teams.python_file import open_python_team
 
 __all__ = ("built_in_teams", "find_team")
 
-_BUILT_IN = {"coaching": "repertory.teams.coaching.team:open_team"}
+_BUILT_IN = {
+    "coaching": "repertory.teams.coaching.team:open_team",
+    "engineering": "repertory.teams.engineering.team:open_team",
+}
 """Name -> `module:function`; the function returns `(Team, TeamRules)`. Loaded only when asked for."""
 
 _FILE_ENDINGS = (".yaml", ".yml")

@@ -84,14 +84,15 @@ class Connection:
 
 
 class HttpServer:
-    """Listens on a free port of the loopback address; the port stays the same over stop and start.
+    """Listens on the loopback address; the port stays the same over stop and start.
 
     Args:
         serve: Called with every request.
+        port: The port; 0 takes a free one.
     """
 
-    def __init__(self, serve: Callable[[Connection, ScriptedRequest], Awaitable[None]]) -> None:
-        self.port = 0
+    def __init__(self, serve: Callable[[Connection, ScriptedRequest], Awaitable[None]], port: int = 0) -> None:
+        self.port = port
         self._serve = serve
         self._server: asyncio.Server | None = None
         self._tasks: set[asyncio.Task[None]] = set()

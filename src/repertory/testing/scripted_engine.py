@@ -47,6 +47,7 @@ class ScriptedEngine:
         prefill_s_per_token: Pause before the first token, per prompt token that is not cached.
         routes: Answers for single paths, before any other; a `Script`, or a function that gives one.
         api_key: Refuse requests without this bearer token.
+        port: The port to listen on; 0 takes a free one.
 
     Attributes:
         requests: The generations received, in order.
@@ -69,6 +70,7 @@ class ScriptedEngine:
         prefill_s_per_token: float = 0.0,
         routes: Mapping[str, Script | Callable[[ScriptedRequest], Script]] | None = None,
         api_key: str | None = None,
+        port: int = 0,
     ) -> None:
         self.kind = kind
         self.model = model
@@ -88,7 +90,7 @@ class ScriptedEngine:
         self._api_key = api_key
         self._control = ControlRoutes(self)
         self._slot_free = asyncio.Condition()
-        self._server = HttpServer(self._serve)
+        self._server = HttpServer(self._serve, port)
 
     @property
     def url(self) -> str:

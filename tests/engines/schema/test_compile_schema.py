@@ -143,14 +143,14 @@ def test_b2_what_the_engine_should_have_enforced_is_checked_again() -> None:
 
 
 class TestB3PatternAndLength:
-    def test_a_pattern_that_ends_by_itself_goes_to_the_grammar_and_the_length_stays_with_us(self) -> None:
+    def test_b3_a_pattern_that_ends_by_itself_goes_to_the_grammar_and_the_length_stays_with_us(self) -> None:
         node = {"type": "string", "pattern": r"^m\d{1,6}$", "maxLength": 4}
         assert compiled_field(node) == {"type": "string", "pattern": "^m[0-9]{1,6}$"}
         assert client_keywords(node) == {"maxLength"}
         compiled = compile_schema(field(node), profile())
         assert [problem.rule for problem in compiled.check({"a": "m12345"})] == ["maxLength"]
 
-    def test_a_pattern_without_end_stays_with_us_and_the_length_goes_to_the_grammar(self) -> None:
+    def test_b3_a_pattern_without_end_stays_with_us_and_the_length_goes_to_the_grammar(self) -> None:
         node = {"type": "string", "pattern": "^[a-z]+$", "maxLength": 30}
         assert compiled_field(node) == {"type": "string", "maxLength": 30}
         assert client_keywords(node) == {"pattern"}

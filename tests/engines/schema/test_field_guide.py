@@ -46,7 +46,7 @@ def test_it_is_the_same_for_the_schema_and_its_clean_form_and_at_every_call() ->
 
 
 def test_it_stays_small() -> None:
-    # 128 tokens with Qwen2.5's tokenizer (tests/runtime/structured/test_structured_engine.py counts them).
+    # Its tokens are counted by a real engine in tests/runtime/structured/test_structured_engine.py.
     assert len(GUIDE) < 600
 
 

@@ -217,7 +217,11 @@ async def test_b1_a_refused_keyword_is_left_out_and_is_not_the_models_failure() 
 @pytest.mark.parametrize("keyword", [None, "additionalProperties", "anyOf", "somethingNew"])
 async def test_b1_a_server_that_refuses_every_schema_is_asked_in_words(keyword: str | None) -> None:
     def refuse(request: GenerateRequest) -> Say | Exception:
-        return VALID if request.json_schema is None else SchemaRejectedError("no schemas", keyword=keyword)
+        return (
+            VALID
+            if request.json_schema is None
+            else SchemaRejectedError("no schemas", keywords=(keyword,) if keyword else ())
+        )
 
     engine = FakeEngine([refuse])
     result = await call(engine)
@@ -305,6 +309,31 @@ async def test_c2_an_answer_without_content_is_a_typed_failure() -> None:
     result = await call(FakeEngine([Say(""), EmptyAnswerError("nothing", usage=USAGE)]))
     assert kinds(result) == [FailureKind.EMPTY, FailureKind.EMPTY]
     assert result.attempts[1].usage == USAGE
+
+
+async def test_c1_an_engine_that_calls_a_misrouted_answer_empty() -> None:
+    """Without a grammar the engine can not know that the JSON in the field for thinking is the answer."""
+    for text in (VALID.text, f"{VALID.text}\n"):
+        engine = FakeEngine([EmptyAnswerError("nothing", usage=USAGE, reasoning=text)], structured_output=False)
+        result = await call(engine)
+        assert result.require() == GOOD
+        assert result.attempts[0].misrouted
+
+
+async def test_c16_c17_thinking_beyond_its_reserve_is_stopped_before_it_eats_the_answers() -> None:
+    endless = " ".join(f"thought {number}" for number in range(900))
+    engine = FakeEngine([Say(reasoning=endless, piece=8), VALID])
+    result = await call(engine, ask(cap=200, max_thinking_tokens=50, thinking=True))
+    assert kinds(result) == [FailureKind.REASONING_EXHAUSTED, None]
+    assert engine.sent < 60 * 8 + len(VALID.text)
+    assert engine.closed_early == 1
+    assert engine.requests[1].thinking is False
+    assert engine.requests[1].cap == 400
+
+
+async def test_c16_thinking_inside_its_reserve_is_left_alone() -> None:
+    engine = FakeEngine([Say(VALID.text, reasoning="Ann wants to run.")])
+    assert (await call(engine, ask(cap=200, max_thinking_tokens=50, thinking=True))).require() == GOOD
 
 
 @pytest.mark.parametrize(
@@ -516,7 +545,7 @@ async def test_every_way_to_misbehave_ends_typed_and_nothing_invalid_is_accepted
         StreamIncompleteError("cut"),
         StreamStalledError("stalled"),
         EngineUnavailableError("gone"),
-        SchemaRejectedError("no", keyword="pattern"),
+        SchemaRejectedError("no", keywords=("pattern",)),
         VALID,
     ]
     for first in steps:

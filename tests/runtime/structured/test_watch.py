@@ -37,8 +37,12 @@ def test_white_space_after_a_whole_object_ends_it() -> None:
 @pytest.mark.parametrize(
     ("text", "words"),
     [
-        ('{"a": ' + "1" * 900, "a number of more than 64"),
-        ('{"a": 0.' + "3" * 900, "a number of more than 64"),
+        ('{"a": ' + "1" * 900, "a number or bare word of more than 64"),
+        ('{"a": 0.' + "3" * 900, "a number or bare word of more than 64"),
+        ('{"a": ' + "1 2 " * 300, "a number or bare word of more than 64"),
+        ('{"a"' + ":" * 900, "a number or bare word of more than 64"),
+        ('{"a" ' + '"b" ' * 300, "a number or bare word of more than 64"),
+        ("{" + "," * 900, "commas in a row"),
         ('{"a": "' + "ha " * 500, "same words"),
         ('{"a": "' + "I think that we should go on. " * 90, "same words"),
         ('{"a": "' + r"\n" * 500, "same words"),
@@ -66,6 +70,15 @@ def test_a6_a_list_far_beyond_its_schema_is_a_loop_and_a_little_beyond_is_not() 
     found, _ = watched(json.dumps({"a": list(range(4000))}), schema=schema)
     assert found is not None
     assert "more than 32 items" in found.reason
+
+
+def test_an_object_with_fields_without_end_is_a_loop() -> None:
+    text = "{" + ", ".join(f'"k{n}": {n}' for n in range(900)) + "}"
+    found, after = watched(text, schema={"type": "object", "properties": {"k1": {"type": "integer"}}})
+    assert found is not None
+    assert "more than 68 fields" in found.reason
+    assert after < 900
+    assert watched(text[:900] + "}")[0] is None
 
 
 def test_a_text_far_beyond_its_schema_is_a_loop() -> None:

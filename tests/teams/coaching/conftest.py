@@ -149,6 +149,7 @@ class Person:
         section = self.team.agents[name].writes
         self.sections[section] = SectionView(written.value, self.turns, f"t{self.turns}", "written")
         turn.sections[section] = written.value
+        turn.merge = written.merge or turn.merge
         for change in written.commitments:
             self._change(change, message)
         if name == "coach":

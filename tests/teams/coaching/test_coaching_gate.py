@@ -52,11 +52,11 @@ def test_good_sentences_pass_unchanged() -> None:
     assert say(text, GateLimits()) == text
 
 
-def test_words_stream_at_once_while_nothing_is_guarded() -> None:
+def test_a_sentence_waits_until_it_is_whole_and_judged() -> None:
     gate = CoachGate(GateLimits(), OTHERWISE)
-    assert gate.feed("You finished ") == "You finished "
-    assert gate.feed("the dra") == "the "
-    assert gate.feed("ft. ") == "draft. "
+    assert gate.feed("You finished the draft") == ""
+    assert gate.feed(".") == ""
+    assert gate.feed(" Who") == "You finished the draft."
 
 
 def test_sentences_stream_while_a_move_is_blocked() -> None:
@@ -74,6 +74,7 @@ def test_exclamation_marks_length_and_praise_follow_the_voice() -> None:
         limits,
     )
     assert said.strip() == "You did the demo. Which slide comes first tomorrow?"
+    assert "here is one more" not in say(said + " And here is one more thing to think about.")
 
 
 def test_a_sentence_that_is_much_too_long_for_the_limit_is_left_out() -> None:
@@ -93,9 +94,15 @@ def test_what_has_passed_passes_again_unchanged(text: str) -> None:
     assert say(once).strip() == once
 
 
+def test_the_words_of_the_instructions_are_left_off() -> None:
+    assert (
+        say("The one thing that matters most is that you picked a day. Which hour?") == "You picked a day. Which hour?"
+    )
+
+
 def test_an_echo_of_the_message_gets_a_question() -> None:
     message = "I finished the draft report and I should show it to somebody."
-    limits = GateLimits(echo_of=message)
+    limits = GateLimits(message=message)
     assert say("You finished the draft report and you should show it to somebody.", limits).endswith(
         f"somebody. {OTHERWISE}"
     )

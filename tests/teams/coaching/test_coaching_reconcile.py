@@ -3,15 +3,18 @@ from collections.abc import Callable
 from typing import Any
 
 from repertory.runtime.rules import Claim
+from repertory.teams.coaching.claims import Candidate
 from repertory.teams.coaching.moves import Move
-from repertory.teams.coaching.reconcile import (
-    Candidate,
+from repertory.teams.coaching.sections import BlockedMove, Risk
+from repertory.teams.coaching.settle import (
     number_claims,
+    settle_blocked_claims,
     settle_contradictions,
     settle_moves,
+    settle_news,
+    settle_repeats,
     with_substitutes,
 )
-from repertory.teams.coaching.sections import BlockedMove, Risk
 
 
 def block(move: Move, severity: int) -> BlockedMove:
@@ -94,9 +97,58 @@ def test_claims_that_agree_both_stay() -> None:
 
 
 def test_no_evidence_no_claim() -> None:
-    claims, dropped = number_claims([candidate("keeps it", (), "kept"), candidate("misses it", ("m1",), "missed")])
+    claims, (conflict,) = number_claims([candidate("keeps it", (), "kept"), candidate("misses it", ("m1",), "missed")])
     assert [claim.id for claim in claims] == ["c1"]
-    assert dropped == ("shadow: keeps it (no evidence)",)
+    assert conflict.rule == "no_evidence_no_claim"
+    assert (conflict.topic, conflict.kept, conflict.dropped) == ("pattern", (), ("shadow: keeps it",))
+    assert conflict.why == "no message bears it out"
+
+
+def test_everybody_who_wanted_a_blocked_move_is_on_record() -> None:
+    wanted = [
+        (Move.PUBLIC_COMMITMENT, "plasticity"),
+        (Move.PUBLIC_COMMITMENT, "persona"),
+        (Move.PUBLIC_COMMITMENT, "person"),
+    ]
+    _, (conflict,) = settle_moves(wanted, [block(Move.PUBLIC_COMMITMENT, 7)], [])
+    assert conflict.dropped == tuple(f"{who}: public_commitment" for who in ("plasticity", "persona", "person"))
+    assert "instead private_accountability" in conflict.why
+
+
+def test_a_growth_edge_that_names_a_blocked_move_is_dropped() -> None:
+    edge = Candidate(Claim("", "persona", "growth", "announce your work to everyone", ("m1",)))
+    fact = Candidate(Claim("", "shadow", "goal", "announce your work to everyone", ("m1",)))
+    kept, (conflict,) = settle_blocked_claims([edge, fact], [block(Move.PUBLIC_COMMITMENT, 6)])
+    assert kept == [fact]
+    assert conflict.rule == "blocked_beats_claim"
+    assert conflict.kept == ("stability: blocks public_commitment",)
+    assert conflict.dropped == ("persona: announce your work to everyone",)
+    assert settle_blocked_claims([edge], [block(Move.PUBLIC_COMMITMENT, 5)]) == ([edge], [])
+
+
+def test_a_promise_kept_just_now_beats_the_pattern() -> None:
+    pattern = candidate("you plan it, and then it does not happen", ("m1", "m2"), "missed")
+    news = Candidate(Claim("", "shadow", "promise k1", "You did this: run.", ("m3",)), "kept")
+    kept, (conflict,) = settle_news([pattern, news])
+    assert kept == [news]
+    assert (conflict.rule, conflict.why) == ("news_beats_pattern", "they kept one just now")
+    assert settle_news([pattern]) == ([pattern], [])
+
+
+def test_the_same_thing_is_claimed_once() -> None:
+    first = candidate("you kept 2 of 5 promises", ("m1",), "")
+    again = candidate("you kept 2 of 5 promises", ("m2",), "")
+    kept, (conflict,) = settle_repeats([first, again])
+    assert kept == [first]
+    assert (conflict.rule, conflict.why) == ("said_once", "they say the same")
+
+
+def test_what_is_too_much_for_one_reply_is_on_record() -> None:
+    words = ["zero", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine"]
+    claims, conflicts = number_claims([candidate(f"claim {word}", ("m1",), "") for word in words])
+    assert len(claims) == 9
+    assert [item.rule for item in conflicts] == ["most_telling_first"]
+    assert all(item.dropped and item.why for item in conflicts)
 
 
 def test_growth_edge_against_block(person: Any) -> None:
@@ -122,13 +174,20 @@ def test_growth_edge_against_block(person: Any) -> None:
         },
     )
     assert turn.merge is not None
+    assert {item.rule for item in turn.merge.conflicts} >= {"blocked_beats_recommended"}
     assert "public_commitment" not in turn.merge.moves
     assert turn.merge.moves[0] == "private_accountability"
     assert set(turn.merge.blocked_moves) == {"public_commitment", "streak_pressure"}
     (conflict,) = [item for item in turn.merge.conflicts if item.topic == "public_commitment"]
     assert conflict.rule == "blocked_beats_recommended"
     assert turn.first_reply == "You finished the draft. Who is one person you trust?"
-    assert turn.reply == "Last year that hurt you, so show the report privately to one colleague."
+    assert turn.reply.startswith("Last year that hurt you, so show the report privately to one colleague.")
+    assert 'I would not suggest a public promise, because you wrote: "I fell behind on day 6' in turn.reply
+    assert "deadline" not in turn.reply
+    said = [item for item in turn.merge.reply if item.dropped is None]
+    assert all(item.claims for item in said if item.by == "model")
+    assert [item.text for item in turn.merge.reply if item.dropped] == ["Announce a public deadline now."]
+    assert turn.merge.voice["measured"]["words"] == len(turn.reply.split())
     assert all(claim.evidence for claim in turn.merge.claims)
 
 
@@ -154,7 +213,8 @@ def test_what_is_missing_stale_or_unfounded_is_listed(person: Any) -> None:
     assert "stability" in turn.merge.stale_agents
     assert any("highly neurotic" in text for text in turn.merge.dropped_claims)
     assert all(claim.evidence for claim in turn.merge.claims)
-    assert turn.reply == "You made four calls, better than one. The chance is about 33 %, a rough guess."
+    assert turn.reply.startswith("You made four calls, better than one. The chance is about 33 %, a rough guess.")
+    assert "neurotic" not in turn.reply
     assert turn.sections["shadow"]["prediction"]["p"] == 0.333
 
 

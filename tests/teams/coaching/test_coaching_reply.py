@@ -1,26 +1,44 @@
 import pytest
 
+from repertory.runtime.rules import Claim
+from repertory.teams.coaching.grounding import HeldClaim
 from repertory.teams.coaching.leaks import find_leaks
 from repertory.teams.coaching.moves import Move
 from repertory.teams.coaching.repeats import repeats
-from repertory.teams.coaching.reply_check import ReplyRules, check_reply, mend_reply
+from repertory.teams.coaching.reply_check import ReplyRules, check_reply
+from repertory.teams.coaching.reply_join import DraftPart, OwnWords, join_reply
 from repertory.teams.coaching.sections import Voice
 
 MESSAGE = "I finished a draft report. Should I just announce a public deadline so I can't back out?"
 
 
+def claims(*texts: str, evidence: str = "") -> tuple[HeldClaim, ...]:
+    return tuple(
+        HeldClaim(Claim(f"c{number}", "shadow", "goal", text, ("m1",)), evidence)
+        for number, text in enumerate(texts, start=1)
+    )
+
+
+HURT = "Last year the challenge in front of everyone hurt. Show the report to one colleague you trust on Friday."
+
+
 def rules(
     message: str = MESSAGE,
     first_reply: str = "You finished the draft. Who could read it?",
-    sources: tuple[str, ...] = ("promises kept: 2 of 5; chance about 56 %",),
+    sources: tuple[str, ...] = ("The report: promises kept: 2 of 5; chance about 56 %", HURT),
     blocked: tuple[Move, ...] = (Move.PUBLIC_COMMITMENT,),
     voice: Voice | None = None,
     max_words: int = 110,
     may_speak_of_traits: bool = True,
+    language: str | None = "en",
 ) -> ReplyRules:
-    return ReplyRules(
-        message, first_reply, (message, *sources), blocked, voice or Voice(), max_words, may_speak_of_traits
-    )
+    held = claims(*sources, evidence=message)
+    return ReplyRules(message, first_reply, held, blocked, voice or Voice(), max_words, may_speak_of_traits, language)
+
+
+def mend_reply(text: str, held_against: ReplyRules) -> str:
+    """What stands of a text that a model wrote freely, with nothing added."""
+    return join_reply([DraftPart("noticed", text)], held_against, OwnWords()).text
 
 
 GOOD = (
@@ -75,8 +93,9 @@ def test_it_is_no_repeat_of_the_first_reply() -> None:
 
 def test_it_is_in_the_language_of_the_message() -> None:
     portuguese = rules(
-        message="Terminei o relatório mas não quero mostrar para ninguém, o que faço?", sources=(), first_reply=""
-    )
+        message="Terminei o relatório mas não quero mostrar para ninguém, o que faço?",
+        sources=("O que você quer: mostrar o relatório.",), first_reply="", language="pt",
+    )  # fmt: skip
     problems = check_reply("You finished the report and you do not want to show it to anybody.", portuguese)
     assert any("Portuguese" in problem for problem in problems)
     assert check_reply("Você terminou o relatório. Com quem se sente seguro para mostrar?", portuguese) == []
@@ -134,3 +153,22 @@ def test_a_suggestion_over_two_sentences_is_left_out() -> None:
 )
 def test_plain_words_are_no_leak(text: str) -> None:
     assert find_leaks(text) == []
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "You did not keep your promises about the report.",
+        "You should have finished the report.",
+        "You lack discipline with the report.",
+        "Você falhou com o relatório.",
+        "Tu aurais dû finir le rapport.",
+    ],
+)
+def test_a_verdict_on_the_person_is_refused(text: str) -> None:
+    assert any("blames" in problem for problem in check_reply(text, rules(language=None)))
+
+
+@pytest.mark.parametrize("text", ["You kept 2 of 5 promises with the report.", "The report did not happen on Friday."])
+def test_what_happened_may_be_said(text: str) -> None:
+    assert not any("blames" in problem for problem in check_reply(text, rules()))

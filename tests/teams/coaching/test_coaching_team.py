@@ -36,7 +36,7 @@ def test_the_team_is_valid_and_synth_waits_for_shadow() -> None:
 
 def test_every_draft_has_a_clean_schema_and_a_short_guide() -> None:
     team, _ = open_team()
-    for name in ("shadow", "persona", "plasticity", "stability"):
+    for name in ("shadow", "persona", "plasticity", "stability", "synth"):
         schema = team.agents[name].draft_schema
         assert schema is not None
         assert [problem for problem in lint_schema(schema) if problem.severity == "error"] == []
@@ -172,7 +172,8 @@ def test_a_block_holds_at_once_and_when_stability_fails(person: Any) -> None:
         missing=("stability",),
     )
     assert turn.first_reply == "What did you learn?"
-    assert turn.reply == "People laughed, so start small."
+    assert turn.reply.startswith("People laughed, so start small. I would not suggest a public promise")
+    assert "Tell everyone" not in turn.reply
     assert turn.merge is not None
     assert turn.merge.blocked_moves == ("public_commitment",)
 

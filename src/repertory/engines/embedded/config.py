@@ -21,6 +21,8 @@ class ServerConfig:
         slot_folder: Where slot states are saved; removed by the child when it ends.
         log_path: The log file, which the child rotates.
         parent_pid: The process whose end is the child's end.
+        port: The port of the loopback interface; 0 lets the system choose.
+        kv_unified: One KV cache for all slots: any of them may take all of the context, but none can be copied.
     """
 
     model_path: str
@@ -32,6 +34,8 @@ class ServerConfig:
     slot_folder: str
     log_path: str
     parent_pid: int
+    port: int = 0
+    kv_unified: bool = False
 
     def to_line(self) -> bytes:
         """The configuration as one line of JSON."""

@@ -67,14 +67,14 @@ def _start(config: ServerConfig) -> tuple[object, Listening]:
     params.model.path = config.model_path
     params.model_alias = {config.model_name}
     params.hostnames = ["127.0.0.1"]
-    params.port = 0
+    params.port = config.port
     params.api_keys = [config.api_key]
     params.cors_origins = ""
     params.cors_credentials = False
     params.cors_origins_explicit = True
     params.n_parallel = config.slots
     params.n_ctx = config.slots * config.context_tokens
-    params.kv_unified = False  # copying a slot fails with one shared KV buffer
+    params.kv_unified = config.kv_unified  # copying a slot fails with one shared KV buffer
     params.cache_ram_mib = 0
     params.ctx_shift = False
     params.fit_params = False  # we fit slots and context to memory ourselves, and say so

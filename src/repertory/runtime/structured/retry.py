@@ -101,18 +101,19 @@ async def _with_longer_cap(
     engine: Engine, request: GenerateRequest, *, grammar: bool, stops_thinking: bool
 ) -> Retry | None:
     """Twice the cap, as far as the context allows: with the same one it would be cut again at the same place."""
-    room = await _room(engine, request)
-    cap = 2 * request.max_output_tokens
-    cap = cap if room is None else min(cap, max(room, request.max_output_tokens))
-    if cap == request.max_output_tokens and not stops_thinking:
+    quiet = replace(request, thinking=False) if stops_thinking else request
+    room = await _room(engine, quiet)
+    longer = 2 * request.max_output_tokens
+    longer = longer if room is None else min(longer, max(room, request.max_output_tokens))
+    if longer == request.max_output_tokens and not stops_thinking:
         return None
-    thinking = False if stops_thinking else request.thinking
-    return Retry(replace(request, max_output_tokens=cap, thinking=thinking), grammar=grammar)
+    return Retry(replace(quiet, max_output_tokens=longer), grammar=grammar)
 
 
 async def _room(engine: Engine, request: GenerateRequest) -> int | None:
-    """Tokens that the context leaves for the answer; None when the engine can not say."""
+    """Tokens that the context leaves for the answer beside the thinking; None when the engine can not say."""
+    thinking = request.cap - request.max_output_tokens
     try:
-        return engine.context_tokens - await engine.count_tokens(request.messages)
+        return engine.context_tokens - await engine.count_tokens(request.messages) - thinking
     except RepertoryError:
         return None

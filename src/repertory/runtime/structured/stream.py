@@ -6,6 +6,7 @@ from dataclasses import dataclass, replace
 
 import anyio
 
+from repertory.engines.estimate import estimate_prompt_tokens
 from repertory.engines.protocol import (
     Engine,
     FinishReason,
@@ -18,7 +19,7 @@ from repertory.engines.protocol import (
 )
 from repertory.errors import RepertoryError
 from repertory.runtime.structured.failures import FailureKind, kind_of
-from repertory.runtime.structured.watch import JsonWatch, TextWatch
+from repertory.runtime.structured.watch import Finding, JsonWatch, TextWatch
 
 __all__ = ("OnPart", "Streamed", "read_stream")
 
@@ -83,7 +84,7 @@ async def read_stream(
         result.kind, result.reason = FailureKind.TIMEOUT, "the deadline passed before the request was sent"
         return result
     remaining = min(remaining, request.deadline_s) if request.deadline_s is not None else remaining
-    reader = _Reader(result, watch)
+    reader = _Reader(result, watch, request)
     stream = engine.generate(replace(request, deadline_s=remaining))
     try:
         with anyio.move_on_after(remaining) as scope:
@@ -100,6 +101,7 @@ async def read_stream(
             raise
         result.kind, result.reason, result.error = kind, error.message, error
         result.usage = getattr(error, "usage", None)
+        result.reasoning = str(getattr(error, "reasoning", ""))
     finally:
         with anyio.move_on_after(_CLOSING_S, shield=True):
             await stream.aclose()
@@ -111,8 +113,9 @@ async def read_stream(
 class _Reader:
     """Gathers the parts of one stream."""
 
-    def __init__(self, result: Streamed, watch: JsonWatch | TextWatch) -> None:
+    def __init__(self, result: Streamed, watch: JsonWatch | TextWatch, request: GenerateRequest) -> None:
         self._result = result
+        self._request = request
         self._watch = watch
         self._thoughts = TextWatch()
         self._text: list[str] = []
@@ -133,7 +136,7 @@ class _Reader:
             return False
         if isinstance(part, ReasoningDelta):
             self._reasoning.append(part.text)
-            finding = self._thoughts.feed(part.text)
+            finding = self._thoughts.feed(part.text) or self._over_reserve()
         else:
             self._text.append(part.text)
             finding = self._watch.feed(part.text)
@@ -145,6 +148,14 @@ class _Reader:
             result.kind, result.reason = finding.kind, finding.reason
         return True
 
+    def _over_reserve(self) -> Finding | None:
+        """Thinking that goes beyond its reserve eats the answer's. No engine puts less than a token into a piece."""
+        reserve = self._request.max_thinking_tokens
+        if not reserve or len(self._reasoning) <= reserve:
+            return None
+        reason = f"the model thinks beyond its {reserve} tokens and has not begun to answer"
+        return Finding(FailureKind.REASONING_EXHAUSTED, reason) if not self._text else None
+
     def settle(self) -> None:
         """Fill in what a stream that did not end properly left open."""
         result = self._result
@@ -154,6 +165,7 @@ class _Reader:
         result.reasoning = result.reasoning or "".join(self._reasoning)
         pieces = len(self._text) + len(self._reasoning)
         if result.usage is None and pieces:
-            result.usage = TokenUsage(prompt=self._prompt, output=pieces, estimated=True)
+            prompt = self._prompt or estimate_prompt_tokens(self._request.messages)
+            result.usage = TokenUsage(prompt=prompt, output=pieces, estimated=True)
         if result.kind is None and result.finish is None:
             result.kind, result.reason = FailureKind.STREAM_BROKEN, "the stream ended without an end"

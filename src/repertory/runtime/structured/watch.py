@@ -18,10 +18,12 @@ _MAX_BLANK = 64
 _INDENT = 8
 """The widest indentation that still counts as formatting, in characters a level."""
 _MAX_BLANK_IN_TEXT = 200
-_MAX_NUMBER = 64
+_MAX_BARE = 64
+"""Signs outside of strings (a string counts as one) up to the next comma or bracket."""
 _MAX_DEPTH = 64
 _MAX_EQUAL_ITEMS = 24
 _MAX_ITEMS = 2000
+_MAX_FIELDS = 500
 _MAX_STRING = 20_000
 
 
@@ -44,11 +46,13 @@ class _Open:
     equal: int = 1
     last: str | None = None
     keys: set[str] = field(default_factory=set[str])
+    empty: int = 0
+    """Commas in a row with nothing between."""
 
 
-def largest_sizes(schema: dict[str, Any]) -> tuple[int, int]:
-    """The largest `maxItems` and `maxLength` of a bounded schema."""
-    items, length = 0, 0
+def largest_sizes(schema: dict[str, Any]) -> tuple[int, int, int]:
+    """The largest `maxItems`, `maxLength` and number of fields of a bounded schema."""
+    items = length = fields = 0
     stack: list[Any] = [schema]
     while stack:
         node = stack.pop()
@@ -56,28 +60,30 @@ def largest_sizes(schema: dict[str, Any]) -> tuple[int, int]:
             branch = cast("dict[str, Any]", node)
             items = max(items, branch["maxItems"] if isinstance(branch.get("maxItems"), int) else 0)
             length = max(length, branch["maxLength"] if isinstance(branch.get("maxLength"), int) else 0)
+            fields = max(fields, len(branch["properties"]) if isinstance(branch.get("properties"), dict) else 0)
             stack += branch.values()
         elif isinstance(node, list):
             stack += cast("list[Any]", node)
-    return items, length
+    return items, length, fields
 
 
 class JsonWatch:
     """Watches an answer that should be one JSON object.
 
     Args:
-        bounded: The bounded schema, if there is one: lists and texts far beyond its sizes count as loops. A little
-            beyond is left to the validation, whose repair then shows the model its own answer.
+        bounded: The bounded schema, if there is one: lists, texts and objects far beyond its sizes count as loops. A
+            little beyond is left to the validation, whose repair then shows the model its own answer.
     """
 
     def __init__(self, bounded: dict[str, Any] | None = None) -> None:
-        items, length = largest_sizes(bounded) if bounded else (0, 0)
+        items, length, fields = largest_sizes(bounded) if bounded else (0, 0, 0)
         self._max_items = 4 * items + 16 if bounded else _MAX_ITEMS
         self._max_string = 4 * length + 400 if bounded else _MAX_STRING
+        self._max_fields = 4 * fields + 64 if bounded else _MAX_FIELDS
         self._stack: list[_Open] = []
         self._written: list[str] = []
         self._blank = 0
-        self._number = 0
+        self._bare = 0
         self._string: list[str] | None = None
         self._escaped = False
         self._began = False
@@ -94,7 +100,6 @@ class JsonWatch:
 
     def _outside(self, char: str) -> Finding | None:
         if char in _BLANK:
-            self._number = 0
             self._blank += 1
             if self._blank > max(_MAX_BLANK, _INDENT * len(self._stack) + 2):
                 reason = f"{self._blank} characters of white space in a row between the parts of the answer"
@@ -117,31 +122,31 @@ class JsonWatch:
 
     def _structure(self, char: str) -> Finding | None:
         if char == '"':
-            self._number = 0
             self._string = []
             self._repetition.reset()
-            return None
+            return self._more_bare()
         if char in "{[":
-            self._number = 0
+            self._bare = 0
             self._stack.append(_Open(char == "[", len(self._written)))
             if len(self._stack) > _MAX_DEPTH:
                 return Finding(FailureKind.REPETITION_LOOP, f"nested deeper than {_MAX_DEPTH} levels")
             return None
         if char in ",]}":
-            self._number = 0
+            self._bare = 0
             return self._end_of_part(char)
-        if char == ":":
-            return None
-        self._number += 1
-        if self._number > _MAX_NUMBER:
-            return Finding(FailureKind.REPETITION_LOOP, f"a number of more than {_MAX_NUMBER} characters")
+        return self._more_bare()
+
+    def _more_bare(self) -> Finding | None:
+        self._bare += 1
+        if self._bare > _MAX_BARE:
+            return Finding(FailureKind.REPETITION_LOOP, f"a number or bare word of more than {_MAX_BARE} characters")
         return None
 
     def _end_of_part(self, char: str) -> Finding | None:
         if not self._stack:
             return None
         part = self._stack[-1]
-        found = self._item(part) if part.is_list else None
+        found = self._item(part) if part.is_list else self._field(part)
         part.began = len(self._written)
         if char != ",":
             self._stack.pop()
@@ -157,6 +162,12 @@ class JsonWatch:
             return Finding(FailureKind.REPETITION_LOOP, f"the same item {part.equal} times in one list")
         if part.count > self._max_items:
             return Finding(FailureKind.REPETITION_LOOP, f"a list of more than {self._max_items} items")
+        return None
+
+    def _field(self, part: _Open) -> Finding | None:
+        part.empty = part.empty + 1 if len(self._written) - part.began <= 1 else 0
+        if part.empty > _MAX_EQUAL_ITEMS:
+            return Finding(FailureKind.REPETITION_LOOP, f"{part.empty} commas in a row in one object")
         return None
 
     def _in_string(self, char: str) -> Finding | None:
@@ -180,6 +191,8 @@ class JsonWatch:
         if string in part.keys:
             return Finding(FailureKind.REPETITION_LOOP, f"the field {string[:60]!r} is written twice in one object")
         part.keys.add(string)
+        if len(part.keys) > self._max_fields:
+            return Finding(FailureKind.REPETITION_LOOP, f"an object of more than {self._max_fields} fields")
         return None
 
 

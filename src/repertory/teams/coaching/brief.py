@@ -2,29 +2,21 @@
 
 import re
 
-from repertory.runtime.rules import TurnView
+from repertory.runtime.rules import Claim, TurnView
 from repertory.teams.coaching.evidence import latest_value, open_commitments, texts_of
-from repertory.teams.coaching.language import detect, fixed_language, language_name
+from repertory.teams.coaching.fixed_texts import FIXED_TEXTS
 from repertory.teams.coaching.moves import MOVE_FACTS, Move
 from repertory.teams.coaching.persona import previous_persona
 from repertory.teams.coaching.plasticity import current_voice
 from repertory.teams.coaching.preferences import voice_in_words
-from repertory.teams.coaching.reconcile import BLOCKS_FROM_SEVERITY
+from repertory.teams.coaching.reply_language import fixed_language_of
+from repertory.teams.coaching.settle import BLOCKS_FROM_SEVERITY
 from repertory.teams.coaching.stability import standing_blocks
 from repertory.teams.coaching.words import fold, quote
 
-__all__ = ("brief_for", "reply_language")
+__all__ = ("brief_for", "points_of")
 
 _EARLIER = 4
-
-
-def reply_language(view: TurnView) -> str:
-    """The English name of the language to answer in."""
-    code = detect(view.message.text)
-    if code is None:
-        said = [message.text for message in (*view.past_messages, *view.history) if message.role == "person"]
-        code = fixed_language(reversed(said)) if said else None
-    return language_name(code)
 
 
 def _not_to_suggest(view: TurnView) -> str:
@@ -38,7 +30,12 @@ def _instead(view: TurnView) -> str:
 
 
 def _coach(view: TurnView) -> str:
-    lines = [f"Write in {reply_language(view)}. Voice: {voice_in_words(current_voice(view))}."]
+    lines: list[str] = []
+    language = fixed_language_of(view)
+    if language is not None:
+        texts = FIXED_TEXTS[language]
+        lines += [f"Example of the form. Message: {texts.example_message}", f"Answer: {texts.example_reply}"]
+    lines.append(f"Voice: {voice_in_words(current_voice(view))}.")
     blocked = _not_to_suggest(view)
     if blocked:
         lines.append(f"Never suggest: {blocked}. Better: {_instead(view)}.")
@@ -79,46 +76,41 @@ def _stability(view: TurnView) -> str:
 _ASKS_CHANCE = re.compile(
     r"\b(?:odds|chances?|how likely|likelihood|probab\w*|probabilidad\w*|chances|wahrscheinlich\w*|probabilites?)\b"
 )
-_POINTS = 3
-_TOPICS = ("chance", "promise", "priority", "growth", "pattern", "goal", "recurring")
+_POINTS = 4
+_TOPICS = ("chance", "priority", "promise", "growth", "pattern", "goal", "recurring")
 _RANK = {name: rank for rank, name in enumerate(_TOPICS)}
 
 
-def _points(view: TurnView) -> list[str]:
-    """The claims that the reply is to be made of, under their numbers; a chance only when the person asks for it."""
+def points_of(view: TurnView) -> list[Claim]:
+    """The claims that the reply is to be made of, the most telling first; a chance only when the person asks for it.
+
+    What the person wrote now is one of them only where nothing else is known.
+    """
     asked = bool(_ASKS_CHANCE.search(fold(view.message.text)))
     claims = [claim for claim in (view.merge.claims if view.merge else ()) if claim.topic != "chance" or asked]
+    claims = [claim for claim in claims if claim.topic != "message"] or claims
     ranked = sorted(claims, key=lambda claim: _RANK.get(claim.topic.split(" ")[0], len(_RANK)))
-    return [f"{claim.id.removeprefix('c')}. {quote(claim.text, 150)}" for claim in ranked[:_POINTS]]
-
-
-def _not_this(view: TurnView) -> list[str]:
-    """That a move which somebody wanted is not advised, and why, in the person's words."""
-    conflicts = view.merge.conflicts if view.merge else ()
-    lost = {item.topic for item in conflicts if item.rule == "blocked_beats_recommended"}
-    lines: list[str] = []
-    for block in standing_blocks(view):
-        if block.move.value in lost:
-            said = " ".join(texts_of(block.evidence[:1], view))
-            reason = f'you wrote: "{quote(said, 130)}"' if said else block.reason
-            lines.append(f"- Rather not {MOVE_FACTS[block.move].words}, because {reason}.")
-    return lines[:2]
+    return ranked[:_POINTS]
 
 
 def _synth(view: TurnView) -> str:
-    merge = view.merge
     first = view.sections.get("first_reply")
     lines: list[str] = []
     if first and isinstance(first.value, str) and first.value:
         lines.append(f'Said already: "{quote(first.value, 200)}"')
-    lines += ["What to say next:", *_points(view), *_not_this(view)]
-    tensions = [item for item in (merge.conflicts if merge else ()) if item.rule == "tension_kept"]
-    lines += [
-        f"- On one side {item.topic.replace('_', ' ')}; on the other {quote(item.why, 90)}." for item in tensions[:1]
-    ]
-    says = [MOVE_FACTS[Move(name)].say for name in (merge.moves if merge else ())]
-    lines += [f"- {say}" for say in says if say][:2]
-    lines.append(f"Write in {reply_language(view)}: {voice_in_words(current_voice(view))}.")
+    points = points_of(view)
+    lines += ["Points:", *(f"{claim.id}: {quote(claim.text, 150)}" for claim in points)]
+    heard = dict.fromkeys(item for claim in points for item in claim.evidence[-2:] if item != view.message.id)
+    told = [quote(text, 160) for text in texts_of(list(heard)[-2:], view)]
+    if told:
+        lines += ["They rest on what the person wrote:", *(f'- "{text}"' for text in told)]
+    tensions = [item for item in (view.merge.conflicts if view.merge else ()) if item.rule == "tension_kept"]
+    lines += [f"Weigh up: {item.topic.replace('_', ' ')}; but {quote(item.why, 90)}." for item in tensions[:1]]
+    if view.merge and view.merge.moves:
+        lines.append(f"For `next`: {MOVE_FACTS[Move(view.merge.moves[0])].words}.")
+    if blocked := _not_to_suggest(view):
+        lines.append(f"Never suggest: {blocked}.")
+    lines.append(f"Voice: {voice_in_words(current_voice(view))}.")
     return "\n".join(lines)
 
 

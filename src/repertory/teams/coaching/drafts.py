@@ -16,8 +16,10 @@ __all__ = (
     "PlasticityDraft",
     "PromiseDraft",
     "RiskDraft",
+    "SentenceDraft",
     "ShadowDraft",
     "StabilityDraft",
+    "SynthDraft",
     "TraitDraft",
     "schema_of",
 )
@@ -117,6 +119,26 @@ class StabilityDraft(_Draft):
     """Stability's answer."""
 
     risks: list[RiskDraft] = Field(max_length=2, description="none if nothing is at stake")
+
+
+ClaimId = Annotated[str, Field(pattern=r"^c[0-9]{1,2}$")]
+"""The number of a point that the reply may rest on."""
+
+
+class SentenceDraft(_Draft):
+    """One sentence of the reply, and what it rests on."""
+
+    points: list[ClaimId] = Field(min_length=1, max_length=2, description="the points it says")
+    words: str = Field(max_length=140, description="in the language of the message")
+
+
+class SynthDraft(_Draft):
+    """Synth's answer; code joins it into the reply."""
+
+    noticed: list[SentenceDraft] = Field(
+        max_length=2, min_length=1, description="what happened; then what that did to their goal"
+    )
+    next: SentenceDraft = Field(description="one question or small step that names a person, day or thing of theirs")
 
 
 def schema_of(model: type[BaseModel]) -> dict[str, Any]:

@@ -5,16 +5,29 @@ of 46-48 %, Rhodes & de Bruijn 2013). After k kept and m missed the mean is (2 +
 three outcomes of the same kind (size and cue) are known, only these count; before that all of the person's outcomes do.
 """
 
+import math
 from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Literal
 
 from repertory.storage.records import Commitment, Outcome
 
-__all__ = ("PRIOR_WEIGHT", "Forecast", "TrackRecord", "beta_mean", "forecast", "kind_of", "track_record")
+__all__ = (
+    "PRIOR_WEIGHT",
+    "SETTLED",
+    "Forecast",
+    "TrackRecord",
+    "beta_interval",
+    "beta_mean",
+    "forecast",
+    "kind_of",
+    "track_record",
+)
 
 PRIOR_WEIGHT = 2.0
 LIKE_FOR_LIKE_FROM = 3
+SETTLED: frozenset[Outcome] = frozenset({"kept", "partly", "missed"})
+"""Outcomes that count; what was kept in part was not kept."""
 CLIP = (0.02, 0.98)
 
 Confidence = Literal["insufficient", "low", "medium", "high"]
@@ -59,9 +72,31 @@ def beta_mean(kept: float, missed: float) -> float:
 
 
 def track_record(outcomes: Iterable[Outcome]) -> TrackRecord:
-    """Count what was kept and missed; open and dropped ones do not count."""
+    """Count what was kept and missed (in part is missed); open and dropped ones do not count."""
     settled = list(outcomes)
-    return TrackRecord(settled.count("kept"), settled.count("missed"))
+    return TrackRecord(settled.count("kept"), settled.count("missed") + settled.count("partly"))
+
+
+def beta_interval(kept: int, missed: int, inside: float = 0.9) -> tuple[float, float]:
+    """The central interval of Beta(2 + kept, 2 + missed).
+
+    With whole parameters a, b the distribution function is a binomial tail, so no numerical library is needed:
+    P(X <= x) = P(Binomial(a + b - 1, x) >= a).
+    """
+    a, n = int(PRIOR_WEIGHT) + kept, int(2 * PRIOR_WEIGHT) + kept + missed - 1
+
+    def below(x: float) -> float:
+        return sum(math.comb(n, k) * x**k * (1 - x) ** (n - k) for k in range(a, n + 1))
+
+    def quantile(wanted: float) -> float:
+        low, high = 0.0, 1.0
+        for _ in range(40):
+            middle = (low + high) / 2
+            low, high = (middle, high) if below(middle) < wanted else (low, middle)
+        return (low + high) / 2
+
+    tail = (1 - inside) / 2
+    return quantile(tail), quantile(1 - tail)
 
 
 def kind_of(count: int | None, has_cue: bool) -> str:
@@ -78,7 +113,7 @@ def _confidence(n: int) -> Confidence:
 
 def forecast(commitments: Iterable[Commitment], kind: str | None = None) -> Forecast:
     """Predict the next commitment, of a kind when it is known."""
-    settled = [item for item in commitments if item.outcome in {"kept", "missed"}]
+    settled = [item for item in commitments if item.outcome in SETTLED]
     everything = track_record(item.outcome for item in settled)
     alike = track_record(item.outcome for item in settled if item.kind == kind)
     used = alike if alike.n >= LIKE_FOR_LIKE_FROM else everything

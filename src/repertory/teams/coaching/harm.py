@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from repertory.teams.coaching.moves import Move
 from repertory.teams.coaching.words import fold
 
-__all__ = ("Harm", "find_harm", "good_experience")
+__all__ = ("Harm", "find_harm", "good_experience", "tells_bad_end")
 
 
 @dataclass(frozen=True)
@@ -186,6 +186,11 @@ def find_harm(text: str) -> list[Harm]:
             for move in moves:
                 add(move, reason, ratings)
     return list(found.values())
+
+
+def tells_bad_end(text: str) -> bool:
+    """Whether a sentence tells that something went badly for the person."""
+    return bool(_BAD_END.search(fold(text)))
 
 
 def good_experience(move: Move, text: str) -> bool:

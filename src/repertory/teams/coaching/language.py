@@ -8,7 +8,15 @@ from typing import Literal
 
 from repertory.teams.coaching.words import fold, word_set
 
-__all__ = ("FIXED_LANGUAGES", "FixedLanguage", "detect", "fixed_language", "language_name", "languages_differ")
+__all__ = (
+    "FIXED_LANGUAGES",
+    "FixedLanguage",
+    "detect",
+    "fixed_language",
+    "language_name",
+    "languages_differ",
+    "surely_other",
+)
 
 FixedLanguage = Literal["en", "pt", "es", "de", "fr"]
 FIXED_LANGUAGES: tuple[FixedLanguage, ...] = ("en", "pt", "es", "de", "fr")
@@ -33,6 +41,7 @@ _COMMON: dict[str, frozenset[str]] = {
         o a os as de que e nao um uma eu para com do da em meu minha me mas por mais como foi voce ele ela
         isso este esta tenho vou muito ja tambem quando se na no nos ao quero fiz sou estou semana hoje
         amanha acho ser tem pra sem ate fazer
+        seu sua seus suas qualquer poderia pode qual isto disso
     """
     ),
     "es": word_set(
@@ -40,6 +49,7 @@ _COMMON: dict[str, frozenset[str]] = {
         el la los las de que y no un una yo para con del en mi me pero por mas como fue usted el ella eso
         este esta tengo voy muy ya tambien cuando se lo al quiero hice soy estoy semana hoy manana creo ser
         es hay sin hasta hacer le su porque
+        tu tus cual podrias puedes podria esto
     """
     ),
     "de": word_set(
@@ -47,6 +57,7 @@ _COMMON: dict[str, frozenset[str]] = {
         der die das und ich nicht ist ein eine zu in es mit auf fur mich mir aber wie war habe hat du sie er
         wir den dem des im von an auch so als noch nur wenn mein meine will kann werde schon heute morgen
         woche diese dass oder bin sind zum zur mal
+        dein deine dich dir bitte kannst konntest ware
     """
     ),
     "fr": word_set(
@@ -54,6 +65,7 @@ _COMMON: dict[str, frozenset[str]] = {
         le la les de des et je ne pas est un une que qui a en pour dans mon ma mes me mais avec plus comme
         c'est j'ai il elle ce cette suis sur au aux du se on nous vous tres bien fait veux vais semaine
         demain aujourd'hui tout ai ou si sans
+        ton ta tes tu quel quelle peux pourrais cela ceci serait
     """
     ),
     "it": word_set(
@@ -74,6 +86,10 @@ _SCRIPTS = (
     ("HIRAGANA", "ja"), ("KATAKANA", "ja"), ("HANGUL", "ko"), ("CJK", "zh"), ("ARABIC", "ar"), ("HEBREW", "he"),
     ("CYRILLIC", "ru"), ("GREEK", "el"), ("DEVANAGARI", "hi"), ("THAI", "th"),
 )  # fmt: skip
+_SURE_FROM = 2
+"""Common words of a language from which a single sentence is held to be in it."""
+_LONG_FROM = 7
+"""Words of a sentence that hardly ever come without one of the language's commonest."""
 _TOKEN = re.compile(r"[a-z]+(?:'[a-z]+)*")
 
 
@@ -90,19 +106,24 @@ def _script(text: str) -> str | None:
     return counts.most_common(1)[0][0]
 
 
-def detect(text: str) -> str | None:
-    """The language's code, or None when the text does not say (too short, no letters, another Latin language)."""
-    script = _script(text)
-    if script is None or script != "latin":
-        return script
+def _scores(text: str) -> dict[str, float]:
+    """How much of a text in Latin letters speaks for each language."""
     tokens = _TOKEN.findall(fold(text[:4000]))
     scores = {code: float(sum(token in common for token in tokens)) for code, common in _COMMON.items()}
     lowered = text.lower()
     for code, letters in _TELLTALE.items():
         scores[code] += 1.5 * sum(char in letters for char in lowered)
-    ranked = sorted(scores.items(), key=lambda pair: -pair[1])
+    return scores
+
+
+def detect(text: str) -> str | None:
+    """The language's code, or None when the text does not say (too short, no letters, another Latin language)."""
+    script = _script(text)
+    if script is None or script != "latin":
+        return script
+    ranked = sorted(_scores(text).items(), key=lambda pair: -pair[1])
     (best, score), (_, second) = ranked[0], ranked[1]
-    if score < 1 or score == second or score < len(tokens) * 0.12:
+    if score < 1 or score == second or score < len(_TOKEN.findall(fold(text[:4000]))) * 0.12:
         return None
     return best
 
@@ -126,6 +147,19 @@ def fixed_language(texts: Iterable[str]) -> FixedLanguage:
 def language_name(code: str | None) -> str:
     """The language's English name, for an instruction to a model."""
     return _NAMES.get(code or "", "the language of the person's message")
+
+
+def surely_other(text: str, code: str | None) -> bool:
+    """Whether a sentence is surely not in the language `code`; a short word that two languages share proves nothing."""
+    found = detect(text)
+    if code is None or found is None or found == code:
+        return False
+    if found not in _COMMON or code not in _COMMON:
+        return True  # another script
+    scores = _scores(text)
+    if scores[code] == 0 and len(_TOKEN.findall(fold(text[:4000]))) >= _LONG_FROM:
+        return True  # so many words and not one of the commonest
+    return scores[found] >= _SURE_FROM and scores[found] > 2 * scores[code]
 
 
 def languages_differ(reply: str, message: str) -> bool:

@@ -3,23 +3,26 @@
 # ruff: noqa: E501 - word lists read best with one alternative group a line
 
 import re
+from collections.abc import Iterable
 
 from pydantic import ValidationError
 
 from repertory.runtime.rules import TurnView, Written
+from repertory.storage.records import Outcome
+from repertory.teams.coaching.corrections import Corrections, corrections_of
 from repertory.teams.coaching.drafts import PersonaDraft
 from repertory.teams.coaching.evidence import cited, clean, latest_value, person_messages
-from repertory.teams.coaching.forecast import beta_mean, track_record
+from repertory.teams.coaching.forecast import beta_interval, beta_mean, track_record
 from repertory.teams.coaching.goals import add_goal, goal_in
-from repertory.teams.coaching.ocean import DOMAINS, ItemEvidence, domain_of, score_domain
+from repertory.teams.coaching.ocean import ItemEvidence, domain_of
 from repertory.teams.coaching.preferences import PREFERENCES
-from repertory.teams.coaching.sections import FollowThrough, GrowthEdge, Item, PersonaSection, Trait
+from repertory.teams.coaching.sections import FollowThrough, GrowthEdge, Item, PersonaSection
 from repertory.teams.coaching.shadow import settled_view
+from repertory.teams.coaching.traits import QUESTIONNAIRE, answered_in, traits_of
 from repertory.teams.coaching.words import fold, mentions, overlap, quote
 
-__all__ = ("previous_persona", "write_persona")
+__all__ = ("follow_through", "previous_persona", "write_persona")
 
-_LETTERS = {"O": "openness", "C": "conscientiousness", "E": "extraversion", "A": "agreeableness", "N": "neuroticism"}
 _MAX_ITEMS = 200
 _SAME_EDGE = 0.5
 # Growth edges that people name in plain words.
@@ -67,6 +70,7 @@ def _from_tone_only(item: ItemEvidence, view: TurnView) -> bool:
 
 def _items(draft: PersonaDraft, view: TurnView, known: list[Item], dropped: list[str]) -> list[Item]:
     fresh: list[Item] = []
+    days = {message.id: message.at.date().isoformat() for message in person_messages(view)}
     for claim in draft.traits:
         ids = cited([claim.message], view)
         if not ids:
@@ -76,7 +80,7 @@ def _items(draft: PersonaDraft, view: TurnView, known: list[Item], dropped: list
         if _from_tone_only(evidence, view):
             dropped.append(f"trait from tone alone: {claim.statement.value}")
             continue
-        fresh.append(Item(statement=claim.statement, agree=claim.agree, message=ids[0]))
+        fresh.append(Item(statement=claim.statement, agree=claim.agree, message=ids[0], at=days.get(ids[0], "")))
     keyed = {(item.statement, item.message): item for item in (*known, *fresh)}
     return list(keyed.values())[-_MAX_ITEMS:]
 
@@ -105,20 +109,34 @@ def _edges(draft: PersonaDraft, view: TurnView, known: list[GrowthEdge], dropped
     return edges[-10:]
 
 
+def _corrected_edges(edges: list[GrowthEdge], corrections: Corrections, dropped: list[str]) -> list[GrowthEdge]:
+    """What the person has set, and of the others those they did not reject."""
+    kept = [edge for edge in edges if not corrections.rejects(edge.what)]
+    dropped += [f"growth edge that the person said is not so: {quote(edge.what)}" for edge in edges if edge not in kept]
+    said = corrections.fact("growth_edge")
+    if said is None:
+        return kept
+    return [GrowthEdge(what=said, evidence=[])] if said else []
+
+
+def follow_through(outcomes: Iterable[Outcome]) -> FollowThrough:
+    """How often commitments were kept, with its 90 % interval."""
+    record = track_record(outcomes)
+    p = round(beta_mean(record.kept, record.missed), 3)
+    low, high = beta_interval(record.kept, record.missed)
+    return FollowThrough(
+        p=p, percent=round(100 * p), low_percent=round(100 * low), high_percent=round(100 * high),
+        n=record.n, kept=record.kept, missed=record.missed,
+    )  # fmt: skip
+
+
 def write_persona(draft: PersonaDraft, view: TurnView) -> Written:
     """Make the section from a draft and what was known before."""
     previous = previous_persona(view)
     dropped: list[str] = []
     items = _items(draft, view, previous.items if previous else [], dropped)
-    evidence = [ItemEvidence(item.statement, item.agree, item.message) for item in items]
-    traits: dict[str, Trait] = {}
-    for domain in DOMAINS:
-        score = score_domain(domain, evidence)
-        traits[domain] = Trait(
-            score=score.score, low=score.low, high=score.high, evidence=list(score.evidence),
-            confidence=score.confidence, n=score.n,
-        )  # fmt: skip
-    ocean = traits | {letter: traits[domain] for letter, domain in _LETTERS.items()}
+    corrections = corrections_of(view)
+    ocean = traits_of(items, corrections, answered_in(latest_value(view, QUESTIONNAIRE)), view.now)
     goal = clean(draft.goal)
     if goal and not mentions(goal, [view.message.text]):
         dropped.append(f"goal without evidence: {quote(goal)}")
@@ -127,17 +145,15 @@ def write_persona(draft: PersonaDraft, view: TurnView) -> Written:
         previous.recurring_goals if previous else [], goal or goal_in([view.message.text]), view.message.id,
         clean(draft.same_as),
     )  # fmt: skip
-    record = track_record(item.outcome for item in settled_view(view))
-    p = round(beta_mean(record.kept, record.missed), 3)
     section = PersonaSection.model_validate(
         {
             "ocean": ocean,
             "items": items,
-            "recurring_goals": goals,
-            "follow_through": FollowThrough(
-                p=p, percent=round(100 * p), n=record.n, kept=record.kept, missed=record.missed
+            "recurring_goals": [item for item in goals if not corrections.rejects(item.goal)],
+            "follow_through": follow_through(item.outcome for item in settled_view(view)),
+            "growth_edges": _corrected_edges(
+                _edges(draft, view, previous.growth_edges if previous else [], dropped), corrections, dropped
             ),
-            "growth_edges": _edges(draft, view, previous.growth_edges if previous else [], dropped),
             "dropped": dropped,
         }
     )

@@ -12,7 +12,7 @@ from repertory.teams.coaching.preferences import find_preferences, voice_for
 from repertory.teams.coaching.sections import Driver, PlasticitySection, Preference, Trait, Voice
 from repertory.teams.coaching.words import mentions, quote
 
-__all__ = ("current_voice", "default_moves", "write_plasticity")
+__all__ = ("asks_no_questions", "current_voice", "default_moves", "write_plasticity")
 
 
 def _previous(view: TurnView) -> PlasticitySection | None:
@@ -39,6 +39,11 @@ def current_voice(view: TurnView) -> Voice:
     if section and section.status == "written" and previous:
         return previous.voice
     return _voice(view)[0]
+
+
+def asks_no_questions(view: TurnView) -> bool:
+    """Whether the person asked not to be asked."""
+    return any(wish.name == "no_questions" for wish in _voice(view)[2])
 
 
 def default_moves(view: TurnView) -> list[Move]:

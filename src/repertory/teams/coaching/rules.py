@@ -2,42 +2,56 @@
 
 import os
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any
 
 from pydantic import ValidationError
 
-from repertory.runtime.rules import Interception, Merge, Safety, TeamRules, TextGate, TurnView, Written
+from repertory.runtime.rules import ForgetRequest, Interception, Merge, Safety, TeamRules, TextGate, TurnView, Written
 from repertory.runtime.team import Agent
 from repertory.teams.coaching.brief import brief_for
+from repertory.teams.coaching.commitment_rows import commitment_rows
+from repertory.teams.coaching.danger import dangerous_advice
 from repertory.teams.coaching.drafts import PersonaDraft, PlasticityDraft, ShadowDraft, StabilityDraft
+from repertory.teams.coaching.fixed_texts import FIXED_TEXTS, write_in
+from repertory.teams.coaching.forget_request import (
+    DONE,
+    NOT_FOUND,
+    asks_to_forget,
+    forget_request,
+    only_asked,
+    was_asked,
+)
 from repertory.teams.coaching.gate import CoachGate, GateLimits
+from repertory.teams.coaching.leaks import find_leaks
 from repertory.teams.coaching.memory import snapshot
-from repertory.teams.coaching.moves import Move
 from repertory.teams.coaching.persona import write_persona
-from repertory.teams.coaching.plasticity import current_voice, write_plasticity
-from repertory.teams.coaching.reconcile import BLOCKS_FROM_SEVERITY, merge_sections
-from repertory.teams.coaching.reply_check import MAX_WORDS, ReplyRules, check_reply, is_praise, mend_reply
+from repertory.teams.coaching.plasticity import asks_no_questions, current_voice, write_plasticity
+from repertory.teams.coaching.reconcile import merge_sections
+from repertory.teams.coaching.repeats import repeats
+from repertory.teams.coaching.reply_check import is_praise
+from repertory.teams.coaching.reply_join import Joined, join_reply
+from repertory.teams.coaching.reply_language import language_code
+from repertory.teams.coaching.reply_parts import blocked_moves, next_words, own_words, parts_of, reply_rules
+from repertory.teams.coaching.safety.minors import MinorPolicy
 from repertory.teams.coaching.safety.protocol import answer as protocol_answer
 from repertory.teams.coaching.safety.protocol import judge, language_of, notice_for
-from repertory.teams.coaching.sections import CommitmentRow, Voice
 from repertory.teams.coaching.shadow import write_shadow
-from repertory.teams.coaching.stability import standing_blocks, write_stability
-from repertory.teams.coaching.words import sentences, word_count
+from repertory.teams.coaching.stability import write_stability
+from repertory.teams.coaching.suggests import suggested_moves
+from repertory.teams.coaching.voice_measure import voice_record
+from repertory.teams.coaching.words import sentences
 
-__all__ = ("COUNTRY_VARIABLE", "CoachingRules")
+__all__ = ("COUNTRY_VARIABLE", "MINORS_VARIABLE", "CoachingRules")
 
 COUNTRY_VARIABLE = "REPERTORY_COUNTRY"
 """The environment variable with the country (ISO code) whose crisis services are named."""
+MINORS_VARIABLE = "REPERTORY_MINORS"
+"""The environment variable that says what people under 18 get: `guide` (default) or `refuse`."""
 
-_SHORT_TOTAL = 58
 _COACH_SHORT = 22
-_COACH_OTHERWISE = {
-    "en": "What would be the smallest next step for you?",
-    "pt": "Qual seria o menor próximo passo para você?",
-    "es": "¿Cuál sería el paso más pequeño para ti?",
-    "de": "Was wäre der kleinste nächste Schritt für dich?",
-    "fr": "Quel serait le plus petit prochain pas pour toi ?",
-}
+_SPEAKERS = ("coach", "synth")
+"""The agents whose words the person reads."""
 
 
 class CoachingRules(TeamRules):
@@ -46,24 +60,37 @@ class CoachingRules(TeamRules):
     Args:
         country: ISO code of the country whose crisis services are named; None reads `REPERTORY_COUNTRY`, and without
             it the services of the message's language are named with a neutral address.
+        minors: Whether people who say that they are under 18 are coached; None reads `REPERTORY_MINORS`.
     """
 
     code_sections = ("commitments",)
 
-    def __init__(self, country: str | None = None) -> None:
+    def __init__(self, country: str | None = None, minors: MinorPolicy | None = None) -> None:
         self._country = country or os.environ.get(COUNTRY_VARIABLE) or None
+        # Anything but the one word that opens it keeps it shut.
+        self._minors: MinorPolicy = minors or (
+            "guide" if os.environ.get(MINORS_VARIABLE, "guide").strip().lower() in {"", "guide"} else "refuse"
+        )
 
     def safety(self, view: TurnView) -> Safety:
         """Judge the person's message before any agent runs."""
         return judge(view)
 
+    def forgets(self, view: TurnView) -> ForgetRequest | None:
+        """What the person asks to have forgotten."""
+        return forget_request(view)
+
     def intercept(self, view: TurnView) -> Interception | None:
-        """The crisis protocol's fixed reply, or None."""
-        return protocol_answer(view, self._country)
+        """The crisis protocol's fixed reply, the word that something is forgotten, or None."""
+        answer = protocol_answer(view, self._country, self._minors)
+        if answer is None and (words := _about_forgetting(view)) and only_asked(view.message.text):
+            return Interception(words, reason="the person asked to have something forgotten")
+        return answer
 
     def notice(self, view: TurnView) -> str | None:
-        """That this is an AI, and a check-in when things are heavy."""
-        return notice_for(view)
+        """That this is an AI, a check-in when things are heavy, and that something is forgotten."""
+        told = None if only_asked(view.message.text) else _about_forgetting(view)
+        return " ".join(part for part in (notice_for(view), told) if part) or None
 
     def memory(self, view: TurnView) -> str:
         """What earlier sessions left."""
@@ -74,27 +101,36 @@ class CoachingRules(TeamRules):
         del agent
         return brief_for(name, view)
 
+    def last_words(self, name: str, view: TurnView) -> str | None:
+        """The language, for those who write to the person: a small model goes by what it read last."""
+        return write_in(language_code(view)) if name in _SPEAKERS else None
+
     def gate(self, name: str, view: TurnView) -> TextGate:
         """The gate in front of the Coach's stream."""
         return self._coach_gate(view) if name == "coach" else TextGate()
 
     def check(self, name: str, answer: Any, view: TurnView) -> list[str]:
-        """Only the full reply is ever asked for again: drafts are mended by code."""
-        if name != "synth":
-            return []
-        rules = self._reply_rules(view)
-        return check_reply(mend_reply(str(answer), rules), rules)
+        """Only words for the person are ever asked for again, when nothing of them could be said."""
+        match name:
+            case "coach":
+                gate = self._coach_gate(view)
+                gate.feed(str(answer))
+                gate.close()
+                return [] if gate.said.strip() else list(dict.fromkeys(gate.problems))[:4]
+            case "synth":
+                joined = _joined(answer, view)
+                return [] if joined.by_model else joined.problems[:4] or ["It says nothing. Say what the points say."]
+            case _:
+                return []
 
     def write(self, name: str, answer: Any, view: TurnView) -> Written:
-        """Turn a draft into its section, and pass texts through gate and mending."""
+        """Turn a draft into its section, and pass words for the person through gate and joining."""
         match name:
             case "coach":
                 gate = self._coach_gate(view)
                 return Written((gate.feed(str(answer)) + gate.close()).strip(), (view.message.id,))
             case "synth":
-                claims = view.merge.claims if view.merge else ()
-                evidence = tuple(dict.fromkeys(item for claim in claims for item in claim.evidence))
-                return Written(mend_reply(str(answer), self._reply_rules(view)), evidence)
+                return _reply(_joined(answer, view), view)
             case _:
                 return self._section(name, answer, view)
 
@@ -111,7 +147,8 @@ class CoachingRules(TeamRules):
             case "stability":
                 return write_stability(_draft(StabilityDraft, answer), view)
             case "synth":
-                return self._mended(answer, view)
+                joined = _joined(answer, view) if answer is not None else None
+                return _reply(joined, view) if joined and joined.text else None
             case _:
                 return None
 
@@ -121,14 +158,7 @@ class CoachingRules(TeamRules):
 
     def derived_sections(self, view: TurnView) -> dict[str, Any]:
         """The commitments, as shown."""
-        rows = [
-            CommitmentRow(
-                id=item.id, what=item.what, when=item.when, due=item.due.date().isoformat() if item.due else None,
-                p=item.p, outcome=item.outcome, kind=item.kind, made_in=item.made_in, settled_in=item.settled_in,
-            ).model_dump(mode="json")
-            for item in view.commitments
-        ]  # fmt: skip
-        return {"commitments": rows}
+        return {"commitments": commitment_rows(view.commitments)}
 
     def _section(self, name: str, answer: Any, view: TurnView) -> Written:
         match name:
@@ -143,47 +173,52 @@ class CoachingRules(TeamRules):
             case _:
                 return Written(value=answer)
 
-    def _mended(self, answer: Any, view: TurnView) -> Written | None:
-        if not isinstance(answer, str):
-            return None
-        rules = self._reply_rules(view)
-        mended = mend_reply(_whole_sentences(answer), rules)
-        return Written(mended, (view.message.id,)) if mended and not check_reply(mended, rules) else None
-
     def _coach_gate(self, view: TurnView) -> CoachGate:
         voice = current_voice(view)
         limits = GateLimits(
-            _blocked(view),
+            blocked_moves(view),
             allow_exclamation=voice.exclamation_marks > 0,
+            allow_questions=not asks_no_questions(view),
             max_words=_COACH_SHORT if voice.length == "short" else None,
             refuse=is_praise if voice.praise == "minimal" else None,
-            echo_of=view.message.text,
-        )
-        return CoachGate(limits, _COACH_OTHERWISE[language_of(view)])
-
-    def _reply_rules(self, view: TurnView) -> ReplyRules:
-        voice = current_voice(view)
-        first = view.sections.get("first_reply")
-        first_reply = first.value if first and isinstance(first.value, str) and first.status == "written" else ""
-        claims = [claim.text for claim in view.merge.claims] if view.merge else []
-        said = [message.text for message in (*view.past_messages[-40:], *view.history) if message.role == "person"]
-        missing = view.merge.missing_agents if view.merge else ("persona",)
-        return ReplyRules(
             message=view.message.text,
-            first_reply=first_reply,
-            sources=(view.message.text, *claims, *said, first_reply),
-            blocked=_blocked(view),
-            voice=voice,
-            max_words=self._words_left(voice, first_reply, view),
-            may_speak_of_traits="persona" not in missing,
+            language=language_code(view),
         )
+        return CoachGate(limits, _otherwise(view, limits))
 
-    def _words_left(self, voice: Voice, first_reply: str, view: TurnView) -> int:
-        limit = MAX_WORDS[voice.length]
-        if voice.length != "short":
-            return limit
-        used = word_count(first_reply) + word_count(notice_for(view) or "")
-        return max(12, min(limit, _SHORT_TOTAL - used))
+
+def _otherwise(view: TurnView, limits: GateLimits) -> str:
+    """The fixed words that stand in for the Coach: about this person where that is possible and safe."""
+    language = language_of(view)
+    for words in next_words(view, language):
+        unsafe = suggested_moves(words, limits.blocked) or find_leaks(words) or dangerous_advice(words)
+        if not unsafe and not repeats(words, view.message.text):
+            return words
+    return FIXED_TEXTS[language].next_step
+
+
+def _joined(answer: Any, view: TurnView) -> Joined:
+    text = _whole_sentences(answer) if isinstance(answer, str) else answer
+    return join_reply(parts_of(text), reply_rules(view), own_words(view))
+
+
+def _reply(joined: Joined, view: TurnView) -> Written:
+    """The full reply, and in the turn's merge how it rests on the claims and how it sounds."""
+    merge = view.merge or Merge()
+    used = {claim for item in joined.sentences if item.dropped is None for claim in item.claims}
+    evidence = [item for claim in merge.claims if claim.id in used for item in claim.evidence]
+    rules = reply_rules(view)
+    voice = voice_record(joined.text, rules.voice, rules.language, may_ask=rules.may_ask, first_reply=rules.first_reply)
+    merge = replace(merge, reply=tuple(joined.sentences), voice=voice)
+    return Written(joined.text, tuple(dict.fromkeys(evidence)), merge=merge)
+
+
+def _about_forgetting(view: TurnView) -> str | None:
+    """Fixed words about a request to forget: that it is done, or that nothing was found."""
+    language = language_of(view)
+    if was_asked(view.message.text):
+        return DONE[language]
+    return NOT_FOUND[language] if asks_to_forget(view.message.text) else None
 
 
 def _whole_sentences(text: str) -> str:
@@ -192,10 +227,6 @@ def _whole_sentences(text: str) -> str:
     if said and not said[-1].rstrip("\"')»”").endswith((".", "!", "?", "…")):
         said.pop()
     return " ".join(said)
-
-
-def _blocked(view: TurnView) -> tuple[Move, ...]:
-    return tuple(block.move for block in standing_blocks(view) if block.severity >= BLOCKS_FROM_SEVERITY)
 
 
 def _draft(model: type[Any], answer: Any) -> Any:

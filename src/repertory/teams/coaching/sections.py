@@ -6,7 +6,7 @@ from pydantic import BaseModel, ConfigDict, Field
 
 from repertory.teams.coaching.drafts import Pattern
 from repertory.teams.coaching.moves import Move
-from repertory.teams.coaching.ocean import Domain, Statement
+from repertory.teams.coaching.ocean import Domain, Source, Statement
 
 __all__ = (
     "BlockedMove",
@@ -68,6 +68,7 @@ class Trait(_Section):
     evidence: list[str]
     confidence: Confidence
     n: int
+    source: Source = Field(default="text", description="text, the questionnaire, or the person's own correction")
 
 
 class Ocean(_Section):
@@ -102,6 +103,7 @@ class Item(_Section):
     statement: Statement
     agree: int = Field(ge=1, le=5)
     message: str
+    at: str = Field(default="", description="day of the message; old evidence counts less")
 
 
 class RecurringGoal(_Section):
@@ -125,6 +127,8 @@ class FollowThrough(_Section):
 
     p: float = Field(ge=0, le=1)
     percent: int = Field(ge=0, le=100)
+    low_percent: int = Field(default=0, ge=0, le=100, description="lower end of the 90 % interval")
+    high_percent: int = Field(default=100, ge=0, le=100)
     n: int
     kept: int
     missed: int
@@ -235,7 +239,7 @@ class CommitmentRow(_Section):
     when: str
     due: str | None
     p: float | None
-    outcome: Literal["open", "kept", "missed", "dropped"]
+    outcome: Literal["open", "kept", "partly", "missed", "dropped"]
     kind: str
     made_in: str
     settled_in: str | None

@@ -7,10 +7,11 @@ from pydantic import ValidationError
 
 from repertory.runtime.rules import TurnView, Written
 from repertory.storage.records import Commitment, CommitmentChange
+from repertory.teams.coaching.corrections import Corrections, corrections_of
 from repertory.teams.coaching.dates import due_after
 from repertory.teams.coaching.drafts import Pattern, ShadowDraft
 from repertory.teams.coaching.evidence import cited, clean, latest_value, open_commitments, person_messages, texts_of
-from repertory.teams.coaching.forecast import Forecast, forecast
+from repertory.teams.coaching.forecast import SETTLED, Forecast, forecast
 from repertory.teams.coaching.goals import goal_in
 from repertory.teams.coaching.outcomes import Report, confirms, find_outcomes
 from repertory.teams.coaching.promises import Promise, find_promises, grounded_promise, same_promise
@@ -82,8 +83,8 @@ def _pattern(
     claimed: Pattern | None, view: TurnView, commitments: list[Commitment], evidence: tuple[str, ...]
 ) -> Pattern:
     """A model's class, held against the record of outcomes; the record wins."""
-    settled = [item for item in commitments if item.outcome in {"kept", "missed"}]
-    recent = [item.outcome for item in settled[-_STEADY_FROM - 1 :]]
+    settled = [item for item in commitments if item.outcome in SETTLED]
+    recent = ["kept" if item.outcome == "kept" else "missed" for item in settled[-_STEADY_FROM - 1 :]]
     if len(settled) > _STEADY_FROM and all(outcome == "kept" for outcome in recent):
         return Pattern.STEADY_FOLLOW_THROUGH
     if not settled and len(person_messages(view)) < _STEADY_FROM:
@@ -99,7 +100,7 @@ def _pattern(
 
 def _evidence(ids: tuple[str, ...], view: TurnView, commitments: list[Commitment], before: list[str]) -> list[str]:
     """Cited messages, those that told an outcome, and what the last version rested on; newest last."""
-    told = [item.settled_in for item in commitments if item.outcome in {"kept", "missed"} and item.settled_in]
+    told = [item.settled_in for item in commitments if item.outcome in SETTLED and item.settled_in]
     order = {message.id: index for index, message in enumerate(person_messages(view))}
     every = [item for item in dict.fromkeys((*before, *ids, *told)) if item in order]
     return sorted(every, key=lambda item: order[item])[-_MAX_EVIDENCE:]
@@ -123,6 +124,17 @@ def _predicted(view: TurnView, commitments: list[Commitment], promises: list[Pro
     return forecast(commitments, last_kind), None
 
 
+def _as_corrected(name: str, found: str, said: str | None, corrections: Corrections, dropped: list[str]) -> str:
+    """What the person has set, else what was found unless they said that it is not so."""
+    if said:
+        return said
+    if said is not None or corrections.rejects(found):
+        if found:
+            dropped.append(f"{name} that the person said is not so: {quote(found)}")
+        return ""
+    return found
+
+
 def write_shadow(draft: ShadowDraft | None, view: TurnView) -> Written:
     """Make the section and the changes of commitments; without a draft from code alone."""
     reports, promises = _reports(draft, view), _promises(draft, view)
@@ -141,6 +153,9 @@ def write_shadow(draft: ShadowDraft | None, view: TurnView) -> Written:
         priority = ""
     goal = goal or (previous.stated_goal if previous else "") or goal_in(said)
     priority = priority or (previous.revealed_priority if previous else "")
+    corrections = corrections_of(view)
+    goal = _as_corrected("stated goal", goal, corrections.fact("goal"), corrections, dropped)
+    priority = _as_corrected("revealed priority", priority, corrections.fact("priority"), corrections, dropped)
     evidence = _evidence(ids, view, commitments, previous.evidence if previous else [])
     prediction, about = _predicted(view, commitments, promises)
     section = ShadowSection(

@@ -10,9 +10,10 @@ import re
 from collections.abc import Iterable
 
 from repertory.teams.coaching.moves import Move
+from repertory.teams.coaching.negation import NEGATION, is_negated, without_pseudo_negation
 from repertory.teams.coaching.words import fold, sentences
 
-__all__ = ("MOVE_PATTERNS", "is_tail", "mentions_move", "suggested_moves", "suggests")
+__all__ = ("MOVE_PATTERNS", "is_tail", "mentions_move", "suggested_in_pieces", "suggested_moves", "suggests")
 
 
 def _any(patterns: str) -> re.Pattern[str]:
@@ -92,50 +93,9 @@ MOVE_PATTERNS: dict[Move, re.Pattern[str]] = {
     """),
 }
 
-_PSEUDO_NEGATION = re.compile(
-    r"\b(?:don'?t (?:hesitate|be (?:afraid|shy|scared)|wait|worry|hold back|forget)(?: to| and| about|,)?|never hesitate to|"
-    r"do not (?:hesitate|be (?:afraid|shy)|wait|forget)(?: to)?|"
-    r"why (?:not|don'?t (?:you|we))|what if you didn'?t not|not only|no (?:reason|harm|need) not to|nothing wrong (?:with|in)|can'?t (?:hurt|go wrong)(?: to| with| by)?|"
-    r"there is no harm in|no harm in|no doubt|not (?:a )?bad (?:idea )?to|"
-    r"por que nao|porque nao|nao (?:hesite|tenha medo|espere|deixe)(?: em| de| para)?|nao so|nao faz mal|"
-    r"por que no|no (?:dudes|dude|tengas miedo|esperes|dejes)(?: en| de| a| para)?|no solo|no esta mal|"
-    r"warum nicht|zogere? nicht|keine (?:angst|scheu)(?: davor)?|nicht nur|kein problem|warte nicht|hab keine angst|"
-    r"pourquoi (?:ne )?pas|n'hesite[zs]? pas(?: a)?|n'(?:aie|ayez) pas peur de|pas seulement|n'attends pas)\b"
-)
-_NEGATION = re.compile(
-    r"\b(?:not|don'?t|do not|doesn'?t|never|no|without|avoid\w*|instead of|rather than|skip\w*|stop|neither|nor|shouldn'?t|wouldn'?t|"
-    r"isn'?t|leave out|hold off|than|against|backfired|"
-    r"nao|nunca|sem|evit\w*|em vez de|ao inves de|nem|contra|"
-    r"no|sin|en vez de|en lugar de|ni|tampoco|"
-    r"nicht|kein\w*|ohne|statt|anstatt|vermeid\w*|nie|"
-    r"ne|n'|pas|sans|evite\w*|eviter|plutot que|au lieu de|jamais|ni)\b"
-)
-_PLAIN_NOT = re.compile(
-    r"\b(?:not|don'?t|never|rather than|instead of|nao|em vez de|en vez de|nicht|kein\w*|statt|pas|plutot que)\b"
-)
 _OWN_PAST = re.compile(
     r"\b(?:(?:your|their) own|your (?:past|last|earlier) \w+|yourself (?:last|a|in)|contigo|consigo|com voce mes\w+|dir selbst|toi-meme)\b"
 )
-_TURN = re.compile(
-    r"\b(?:but|mas|pero|aber|sondern|mais|sino|however|porem|then|instead,|stattdessen)\b|[;:]| - | \u2013 | \u2014 "
-)
-_NEGATION_REACH = 70
-_LATE_NEGATION = re.compile(
-    r"^.{0,40}\b(?:is (?:off the table|not|too)|isn'?t|would (?:not|backfire|hurt)|wouldn'?t|backfired|did(?:n'?t| not) (?:help|work)|went wrong|"
-    r"nao (?:e|seria|ajud\w+)|no (?:es|seria|ayud\w+|funcion\w+)|ware nicht|ist nicht|lieber nicht|besser nicht|nicht\b|n'est pas|ne serait pas)"
-)
-
-
-def _is_negated(folded: str, start: int, end: int) -> bool:
-    before = folded[max(0, start - _NEGATION_REACH) : start]
-    turns = list(_TURN.finditer(before))
-    if turns:
-        before = before[turns[-1].end() :]
-    if _NEGATION.search(before) or _PLAIN_NOT.search(folded[start:end]):
-        return True
-    after = folded[end:]
-    turn = _TURN.search(after)
-    return bool(_LATE_NEGATION.search(after[: turn.start()] if turn else after))
 
 
 def mentions_move(move: Move, text: str) -> bool:
@@ -149,14 +109,14 @@ def suggests(move: Move, text: str) -> bool:
     pattern = MOVE_PATTERNS.get(move)
     if pattern is None:
         return False
-    folded = _PSEUDO_NEGATION.sub(" ; ", fold(text))
+    folded = without_pseudo_negation(fold(text))
     for sentence in sentences(folded) or [folded]:
         if move is Move.SOCIAL_COMPARISON and _OWN_PAST.search(sentence):
             continue
         for match in pattern.finditer(sentence):
             # "Never miss a day" has its "never" inside: only what stands before it can turn it round.
             end = match.start() if move is Move.STREAK_PRESSURE else match.end()
-            if not _is_negated(sentence, match.start(), end):
+            if not is_negated(sentence, match.start(), end):
                 return True
     return False
 
@@ -172,9 +132,17 @@ def is_tail(sentence: str) -> bool:
     """Whether a sentence may only go on with one that was left out: short, no question, nothing negated."""
     folded = fold(sentence).strip()
     goes_on = len(folded.split()) <= 3 or bool(_TAIL_START.match(folded))
-    return goes_on and len(folded.split()) < _TAIL_WORDS and "?" not in folded and not _NEGATION.search(folded)
+    return goes_on and len(folded.split()) < _TAIL_WORDS and "?" not in folded and not NEGATION.search(folded)
+
+
+_INNER_END = re.compile(r"[.!\u2026]+\s+")
 
 
 def suggested_moves(text: str, moves: Iterable[Move]) -> list[Move]:
     """Those of `moves` that a text suggests."""
     return [move for move in moves if suggests(move, text)]
+
+
+def suggested_in_pieces(text: str, moves: Iterable[Move]) -> list[Move]:
+    """Those that a text suggests as it stands, or once full stops inside it are taken for pauses ("Announce. It publicly.")."""
+    return [move for move in moves if suggests(move, text) or suggests(move, _INNER_END.sub(" ", text))]

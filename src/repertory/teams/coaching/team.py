@@ -8,7 +8,14 @@ from pydantic import TypeAdapter
 
 from repertory.runtime.rules import TeamRules
 from repertory.runtime.team import Agent, OnMissing, Read, ReadMode, Replies, Section, Team
-from repertory.teams.coaching.drafts import PersonaDraft, PlasticityDraft, ShadowDraft, StabilityDraft, schema_of
+from repertory.teams.coaching.drafts import (
+    PersonaDraft,
+    PlasticityDraft,
+    ShadowDraft,
+    StabilityDraft,
+    SynthDraft,
+    schema_of,
+)
 from repertory.teams.coaching.rules import CoachingRules
 from repertory.teams.coaching.sections import (
     CommitmentRow,
@@ -39,12 +46,11 @@ social_support, private_accountability (show it to one trusted person), refer_pr
 Moves that can do harm: public_commitment, financial_stake, streak_pressure, social_comparison, increase_target, diet_target, \
 endorse_irreversible_step."""
 
-# A form to imitate keeps a small model from saying the person's message back to them.
+# The brief adds an example in the person's language: a form to imitate keeps a small model from saying the message back.
 _COACH = """\
-Answer the person now in two short sentences, as "you". First what matters in what they wrote now, then one question about \
-one small next step. Then stop.
-Example of the form, for someone who wrote that they want to run and picked a day: You picked a day, so running clearly \
-matters to you. What could get in the way?"""
+Answer the person now in two short sentences, as "you". First say what happened to them, with a detail of theirs; describe, \
+do not judge. Then ask one new question about that detail. Then stop. No general advice. \
+Answer in the language named at the end."""
 
 _SHADOW = """\
 Your job: compare what they say they want with what they do. Look at the last message and the earlier ones.
@@ -64,10 +70,11 @@ _STABILITY = """\
 Your job: say what could harm this person if they were coached badly now. A move that hurt them before is a risk, with \
 that message as evidence. No risk is a good answer: then the list is empty."""
 
+# Code joins the fields: a small model that writes freely here falls back on advice for anybody.
 _SYNTH = """\
-Write the second part of the answer: two to four plain sentences that say the lines under "What to say next", in that order \
-and in your own words. Speak to the person directly, as in a letter: no dialogue, no name in front. Add nothing else, and do \
-not say again what was said already."""
+Your job: the second part of the answer, two or three short sentences to the person, as "you". Describe, do not judge. \
+Each sentence has a detail of theirs (a person, a day, a thing) from the points. No general advice, nothing that was said \
+already, and no sentence about what matters. All words in the language named at the end."""
 
 
 def _section(description: str, schema: dict[str, Any]) -> Section:
@@ -114,7 +121,7 @@ def _agents() -> dict[str, Agent]:
                 "shadow": Read(mode=ReadMode.FRESH, on_missing=OnMissing.FAIL),
                 "persona": soon, "plasticity": soon, "stability": soon, "first_reply": soon,
             },
-            max_output_tokens=220, temperature=0.4,
+            draft_schema=schema_of(SynthDraft), max_output_tokens=300, temperature=0.3,
         ),
     }  # fmt: skip
 

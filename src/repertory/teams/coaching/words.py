@@ -9,6 +9,8 @@ from collections.abc import Iterable
 
 __all__ = (
     "content_stems",
+    "ends_in_abbreviation",
+    "ends_with_content",
     "fold",
     "mentions",
     "overlap",
@@ -86,6 +88,17 @@ def sentences(text: str) -> list[str]:
         else:
             parts.append(stripped)
     return parts
+
+
+def ends_in_abbreviation(text: str) -> bool:
+    """Whether a text's last full stop belongs to an abbreviation or a list number and ends no sentence."""
+    return bool(_ABBREVIATION.search(text.rstrip()))
+
+
+def ends_with_content(text: str) -> bool:
+    """Whether a text's last word carries a topic; one that was cut off often ends in "on", "the" or "para"."""
+    last = words(text)[-1:]
+    return bool(last) and fold(last[0]) not in _STOP
 
 
 def words(text: str) -> list[str]:

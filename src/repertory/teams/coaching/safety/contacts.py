@@ -35,7 +35,9 @@ COUNTRIES: dict[str, str] = {
     "AT": "TelefonSeelsorge: 142; Notruf: 112",
     "CH": "Die Dargebotene Hand / La Main Tendue: 143; Notruf: 144",
     "FR": "3114 (prévention du suicide); urgences : 15 ou 112",
-    "BE": "Centre de Prévention du Suicide: 0800 32 123; 112",
+    "NL": "113 Zelfmoordpreventie: 113 of 0800-0113; noodgeval: 112",
+    "IT": "Telefono Amico Italia: 02 2327 2327; emergenze: 112",
+    "BE": "Centre de Prévention du Suicide: 0800 32 123; Zelfmoordlijn: 1813; 112",
 }
 
 _BY_LANGUAGE: dict[FixedLanguage, tuple[str, ...]] = {

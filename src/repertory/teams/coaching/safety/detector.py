@@ -1,6 +1,6 @@
-"""The detector of danger in a person's message: by rules, recall first, in five languages at once.
+"""The detector of danger in a person's message: by rules, recall first, in seven languages at once.
 
-All five lists are applied to every text, because people change language when it matters. Figures of speech are taken
+All lists are applied to every text, because people change language when it matters. Figures of speech are taken
 out first, per language. What is left over is searched in the text and in its variants with disguises undone.
 """
 
@@ -10,10 +10,14 @@ import re
 from dataclasses import dataclass
 from typing import Literal
 
-from repertory.teams.coaching.safety.disguise import plain_variants
+from repertory.teams.coaching.safety.combinations import shows_combination
+from repertory.teams.coaching.safety.disguise import plain_variants, spelled_out
+from repertory.teams.coaching.safety.dutch import DUTCH
 from repertory.teams.coaching.safety.english import ENGLISH
 from repertory.teams.coaching.safety.french import FRENCH
 from repertory.teams.coaching.safety.german import GERMAN
+from repertory.teams.coaching.safety.indirect import INDIRECT
+from repertory.teams.coaching.safety.italian import ITALIAN
 from repertory.teams.coaching.safety.portuguese import PORTUGUESE
 from repertory.teams.coaching.safety.signs import Category, LanguageSigns
 from repertory.teams.coaching.safety.spanish import SPANISH
@@ -22,7 +26,7 @@ __all__ = ("Level", "Signal", "signal_of")
 
 Level = Literal["none", "low", "elevated", "crisis"]
 
-_ALL: tuple[LanguageSigns, ...] = (ENGLISH, PORTUGUESE, SPANISH, GERMAN, FRENCH)
+_ALL: tuple[LanguageSigns, ...] = (ENGLISH, PORTUGUESE, SPANISH, GERMAN, FRENCH, DUTCH, ITALIAN)
 _MAX_CHARS = 600_000
 # "I am not suicidal", said with no other sign: noted, not a crisis by itself.
 _DENIAL = re.compile(
@@ -30,6 +34,13 @@ _DENIAL = re.compile(
     r"(?:suicid|suizid)\w*"
 )
 _NEGATION = re.compile(r"\b(?:not|never|isn't|nao|no|nicht|pas|kein\w*)\b")
+# What is spelled letter by letter loses the gaps between its words; only whole phrases without another reading.
+_SPELLED = re.compile(
+    r"suicid|suizid|selbstmord|zelfmoord|kill(?:ing)?myself|(?:wantto|wanna|goingto)die|end(?:ing)?mylife|takemylife|hangmyself|cutmyself|"
+    r"betteroffdead|dont?wanttolive|dontwanttobehere|wishiwasdead|unalive|(?:will|mochte|moechte)(?:nur|einfach)?sterben|michumbringen|"
+    r"bringmichum|bringemichum|nichtmehrleben|totsein|queromorrer|quieromorir|(?:mequiero|quero|quero?me|voume|voya)matar|mematar|matarme|"
+    r"quitarmelavida|tirara?minhavida|veuxmourir|metuer|mesuicid|finirmavie|wildood|nietmeerleven|mezelfdoden|vogliomorire|uccidermi|ammazzarmi"
+)
 _PRIORITY: tuple[Category, ...] = ("self", "danger", "harm_others", "third_party")
 
 
@@ -78,7 +89,8 @@ def _categories(text: str) -> set[Category]:
     without_others = text
     for signs in _ALL:
         without_others = signs.third_party.sub(" ~ ", without_others)
-    if any(signs.self_crisis.search(without_others) for signs in _ALL):
+    direct = any(signs.self_crisis.search(without_others) for signs in _ALL)
+    if direct or INDIRECT.search(without_others) or shows_combination(without_others):
         found.add("self")
     return found
 
@@ -94,7 +106,10 @@ _BEREAVED = re.compile(
 def signal_of(text: str) -> Signal:
     """Judge one text by itself."""
     level: Level = "none"
-    for variant in plain_variants(text[:_MAX_CHARS]):
+    text = text[:_MAX_CHARS]
+    if _SPELLED.search(spelled_out(text)):
+        return Signal("crisis", "self")
+    for variant in plain_variants(text):
         plain, denied = _without_denials(_without_idioms(variant))
         grieving = _BEREAVED.sub(" ~ ", plain)
         bereaved = grieving != plain

@@ -5,7 +5,7 @@ import unicodedata
 
 from repertory.teams.coaching.words import fold
 
-__all__ = ("plain_variants",)
+__all__ = ("plain_variants", "spelled_out")
 
 # Letters of other scripts that look like Latin ones, and digits and signs used in place of letters.
 _LOOKALIKES = str.maketrans("асеорхуіјѕԁһӏνοαερτικ", "aceopxyijsdhlvoaeptik")
@@ -43,3 +43,13 @@ def plain_variants(text: str) -> tuple[str, ...]:
     return tuple(
         dict.fromkeys((base, _SPACE.sub(" ", respaced).strip(), unmixed, joined, unmarked, unleeted, squeezed))
     )
+
+
+def spelled_out(text: str) -> str:
+    """What a text spells letter by letter ("k i l l  m y s e l f"), without any gaps; empty when it spells nothing."""
+    folded = fold(text)
+    runs = (re.sub(r"[^\w]|_", "", match.group()) for match in _SPACED.finditer(folded))
+    return " ".join(run for run in runs if len(run) >= _SPELLED_FROM)
+
+
+_SPELLED_FROM = 6

@@ -111,6 +111,11 @@ ENGLISH = compile_signs(
         (?:end|ending) it\b
     """,
     idioms=r"""
+        (?:not|n't|never) (?:want to )?be here (?:at|in) (?:this|the|my) (?:company|job|team|firm|office|department|role|city|town|meeting)
+        be here at this (?:company|job|firm)|want to be here (?:at|in) (?:this|the|my) (?:company|job|team|firm|office|city|town|meeting)
+        (?:fine|okay|ok|good|happy) without me (?:for|during|until|tonight|while|on|this)
+        (?:no ?one|nobody) (?:would|will|'d|'ll) (?:even )?(?:notice|care|miss me) if i (?:left (?:the|at|early|work)|skip\w*|took|cancel\w*|stopp?\w* (?:posting|going)|quit|leave (?:the|at|early))
+        (?:tired|sick|exhausted) of living (?:with|in|out|at|on|from|here|there|paycheck|alone)
         (?:(?:is|are|was|were|been|'s|'re|still|slowly|literally|absolutely|really|just|basically|quietly) )?killing (?:me|us)\b(?! off)(?: (?:softly|slowly))?
         (?:killing|killed|kill|kills) (?:it|that|this)\b
         (?:nearly|almost|practically) (?:killed|kill) (?:me|us)\b
@@ -150,5 +155,12 @@ ENGLISH = compile_signs(
         done with (?:life admin)
         (?:goodbye|farewell) (?:letter|note|video|party|card|mail|email) (?:for|to|from) (?:my|our|the|a) (?:\w+ )?(?:colleague\w*|team\w*|boss|coworker\w*|company|office|client\w*)
         killer (?:\w+)
+        \d+(?:[.,]\d+)? ?kms\b|(?:few|couple of|many|more|several|extra|last|first|those|these|easy|hard|some) (?:\w+ )?kms\b|kms (?:a|per|on|in|of|more|run|ran|today|this|yesterday|every)\b
+        (?:could|could have|could've|would) (?:just |honestly |seriously |literally |sometimes |totally )?(?:kill|murder|strangle|choke) (?:him|her|them|my (?:\w+ )?(?!self\b)\w+|that \w+)(?: (?:sometimes|right now|for (?:that|it|this)|when|if|because|some days))?(?! (?:and|tonight|tomorrow|with|i have|i know|real))
+        (?:cut|cutting) my ?self (?:any|some|a bit of|no|more) (?:slack|time|room)
+        (?:won'?t|will not|not going to|not gonna) be (?:around|here) (?:tomorrow|next (?:week|month|year)|for (?:a|the|two|three))?(?: \w+)?,? ?(?:because |as |since )?(?:i'?m |we'?re |i am |i'?ll be )?(?:on (?:holiday|vacation|leave|a trip|the road)|travel\w*|away|abroad|moving|out of (?:town|office)|at (?:a|the|my))
+        (?:last|final) (?:week|day|night|days) (?:at|of|in|on the|before|with)\b
+        (?:climbing|skipping|jump|tow|guide) rope|rope (?:for|to) (?:climb\w*|the (?:boat|swing|garden|tent|dog|gym)|\w+ (?:course|swing))
+        (?:end|ending) (?:this|the|that) (?:chapter|meeting|call|week|project)
     """,
 )

@@ -64,6 +64,9 @@ FRENCH = compile_signs(
         craque completement|au bout du rouleau
     """,
     idioms=r"""
+        (?:marre|fatiguee?|lasse?) de vivre (?:en|avec|a|chez|ici|dans|loin|seule?)
+        (?:pourrais|pourrait) (?:\w+ )?tuer (?:mon|ma|mes|ce|cette) \w+
+        me coupe? les (?:cheveux|ongles)
         (?:delai|travail|boulot|chef|projet|ca|cela|bruit|chaleur|dos|semaine|reunion|reunions|attente|suspense|echeance|rythme|regime|examen|deadline|entrainement|concours)(?: \w+){0,2} (?:me tue\w*|m'a tuee?|me tuent|va me tuer|vont me tuer|me creve)(?: a petit feu)?
         (?:me|se) (?:tue|tuer|tues|creve) (?:a|au|a la|en) (?:la tache|travail|travailler|bosser|le (?:faire|repeter|dire)|vous dire|te dire|reviser|l'entrainement|boulot)
         (?:ma (?:mere|chef|femme|prof|soeur)|mon (?:chef|patron|pere|prof|coach|client)) (?:va|vont|allait) me tuer

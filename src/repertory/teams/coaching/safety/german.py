@@ -72,6 +72,7 @@ GERMAN = compile_signs(
         zusammenbruch
     """,
     idioms=r"""
+        (?:tabletten|pillen) (?:gegen|fur|zum|zur|wegen) \w+
         (?:lach\w*|lache) mich (?:fast |beinahe |hier )?(?:noch )?(?:tot|kaputt|schlapp)
         mich (?:fast |beinahe )?(?:tot|kaputt|schlapp)(?:ge|zu)?lach\w*
         (?:abgabe|deadline|frist|arbeit|job|stress|hitze|projekt|das|dieses? \w+|ruckenschmerz\w*|rucken|warten|termin|die \w+|chef|chefin|verkehr|larm|muskelkater|training|prufung|kopf)(?: \w+){0,2} (?:bringt|bringen|macht) mich(?: \w+){0,2} (?:um|fertig|wahnsinnig)\b
@@ -94,6 +95,11 @@ GERMAN = compile_signs(
         (?:es|das|den \w+|die \w+|das \w+|projekt|meeting|vertrag|kurs|training|beziehung|schicht) (?:nicht )?(?:\w+ )?(?:morgen|heute|bald|fruhzeitig|endlich|vorzeitig) (?:zu )?beenden
         kann nicht mehr vor lachen|vor lachen nicht mehr
         abschieds(?:brief|nachricht|video) (?:fur|an) (?:meine|die|den|das|unsere) (?:\w+ )?(?:kolleg\w*|team|chef\w*|firma)
+        (?:konnte|konnt|koennte|konnten|hatte)(?: \w+){0,2} (?:ihn|sie|meinen \w+|meine \w+|den \w+|die \w+)(?: \w+){0,2} (?:umbringen|erwurgen|toten|wurgen|umbringen konnen)\b(?! und)
+        nicht mehr da sein,? wenn (?:der|die|das|es|sie|er) (?:umzug|\w+ kommt|\w+ beginnt|\w+ losgeht)
+        (?:wie viele?|wieviele?) (?:tabletten|pillen) (?:magnesium|vitamin\w*|eisen|zink|ibuprofen|calcium)
+        mach\w*(?: \w+){0,3} schluss mit (?:dem (?!leben|ganzen)\w+|der (?!welt)\w+|meine[mr] (?!leben)\w+|den \w+|ihm|ihr|zucker|alkohol|rauchen|zigaretten)|fur heute(?: \w+){0,2} schluss
+        (?:seil|strick)(?: \w+){0,2} (?:zum|furs?|fur (?:den|die|das)) \w+(?: \w+)?
         schlagt mich (?:im|beim|in)\b|schlaegt mich (?:im|beim|in)\b
     """,
 )

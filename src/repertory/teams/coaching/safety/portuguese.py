@@ -68,6 +68,11 @@ PORTUGUESE = compile_signs(
         sem saida\b|nao vejo saida
     """,
     idioms=r"""
+        (?:cansei|cansad[oa]|fart[oa]) de viver (?:com|em|na|no|aqui|longe|assim|sozinh[oa])
+        matar (?:ess[ae]|est[ae]|a|o|uma?) (?:prova|aula|exame|fome|sede|tempo|saudade\w*|charada|jogo|trabalho|teste)
+        me cortar (?:nos?|nas?) (?:doces|acucar|gastos|despesas|carboidratos|hidratos|bebida)
+        acabar com tudo (?:o que|isso que|que (?:esta|tenho)|ate|no prazo|da lista|na lista)|acabar com (?:o|a) (?!minha vida|vida|propria)\w+
+        (?:podia|poderia|apetece-me|da vontade de) matar (?:o meu|a minha|meu|minha|esse|essa) (?!vida)\w+
         (?:esta|ta|anda|vai|estao|me|vao) (?:me )?matand?o?-?(?:me)?(?: de (?:rir|trabalhar|estudar|tanto \w+|cansaco|raiva|saudade|vergonha|orgulho))\b
         (?:prazo|trabalho|chefe|dor|calor|isso|isto|projeto|reuniao|reunioes|semana|transito|barulho|ele|ela|faculdade|curso|dieta|treino|ansiedade|espera|saudade|curiosidade|sono|rotina) (?:\w+ ){0,3}(?:me (?:mata|matando|matar|matou)|(?:a )?matar-me|mata-me)\b
         (?:me )?(?:mato|matei|matar|matando|matar-me|mato-me) (?:de|a|para|pra|no|na) (?:rir|trabalhar|estudar|treinar|tanto|terminar|entregar|acabar o|trabalho|treino|academia|ginasio)

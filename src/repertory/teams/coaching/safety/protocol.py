@@ -2,6 +2,7 @@
 
 * A sign of danger makes the turn, and every later turn of the session, a crisis: one denial clears nothing.
 * The first turn of the next session checks in before anything else; after it, the session stays `elevated`.
+* Who says that they are under 18 is told that the coach is for adults, and where young people find help.
 * Every session starts by saying that this is an AI, and says it again every three hours (New York GBL art. 47).
 """
 
@@ -10,14 +11,16 @@ from typing import Literal
 
 from repertory.runtime.rules import Interception, Safety, TurnView
 from repertory.storage.records import Message
-from repertory.teams.coaching.language import FixedLanguage, fixed_language
+from repertory.teams.coaching.language import FixedLanguage, detect, fixed_language
 from repertory.teams.coaching.safety.contacts import abuse_contact, crisis_contact
 from repertory.teams.coaching.safety.detector import Signal, signal_of
+from repertory.teams.coaching.safety.minors import MINOR_TEXTS, MinorPolicy, is_minor, stated_age
 from repertory.teams.coaching.safety.protocol_texts import TEXTS
 
 __all__ = ("DISCLOSE_EVERY", "Stage", "answer", "judge", "language_of", "notice_for", "stage_of")
 
 DISCLOSE_EVERY = timedelta(hours=3)
+_BY_LANGUAGE = {"nl": "NL", "it": "IT"}
 
 Stage = Literal["none", "fresh", "holding", "check_in", "after_check_in", "elevated"]
 
@@ -81,8 +84,20 @@ def judge(view: TurnView) -> Safety:
             return Safety(level="low" if signal.level == "low" else "none")
 
 
-def answer(view: TurnView, country: str | None) -> Interception | None:
-    """The fixed reply of the protocol, or None when the team may work."""
+def _country_of(view: TurnView) -> str | None:
+    """The country that the message's language points to, where it has no fixed texts of its own."""
+    return _BY_LANGUAGE.get(detect(view.message.text) or "")
+
+
+def answer(view: TurnView, country: str | None, minors: MinorPolicy = "guide") -> Interception | None:
+    """The fixed reply of the protocol, or None when the team may work.
+
+    Args:
+        view: The turn.
+        country: ISO code of the country whose services are named; None names those of the message's language.
+        minors: Whether people under 18 are coached.
+    """
+    country = country or _country_of(view)
     signal = signal_of(view.message.text)
     stage = stage_of(view, signal)
     language = language_of(view)
@@ -100,6 +115,8 @@ def answer(view: TurnView, country: str | None) -> Interception | None:
     if stage == "check_in":
         paragraphs = (texts.check_in, help_line, f"{texts.machine} {texts.still_there}")
         return Interception("\n\n".join(paragraphs), reason="check-in after a crisis in the last session")
+    if minors == "refuse" and is_minor(view):
+        return Interception(MINOR_TEXTS[language], reason="the person is a minor, and this installation coaches adults")
     return None
 
 
@@ -113,10 +130,14 @@ def _disclosure(view: TurnView, language: FixedLanguage) -> str | None:
 
 
 def notice_for(view: TurnView) -> str | None:
-    """Fixed words before the first reply: that this is an AI, and a check-in when things are heavy."""
+    """Fixed words before the first reply: that this is an AI and for adults, and a check-in when things are heavy."""
     language = language_of(view)
     parts = [_disclosure(view, language)]
-    if stage_of(view, signal_of(view.message.text)) == "elevated":
+    stage = stage_of(view, signal_of(view.message.text))
+    if stage == "elevated":
         parts.append(TEXTS[language].elevated)
+    says_it_now = stated_age(view.message.text) is not None
+    if stage in {"none", "elevated", "after_check_in"} and (says_it_now or not view.history) and is_minor(view):
+        parts.append(MINOR_TEXTS[language])
     said = [part for part in parts if part]
     return " ".join(said) or None

@@ -66,6 +66,9 @@ SPANISH = compile_signs(
         sin salida\b|no veo (?:la )?salida
     """,
     idioms=r"""
+        (?:cansad[oa]|hart[oa]) de vivir (?:con|en|aqui|lejos|solo|sola|asi)
+        acabar con todo (?:lo|el|esto que|antes|a tiempo)|acabar con (?:el|la|los|las) (?!vida)\w+
+        (?:podria|me dan ganas de) matar a (?:mi|mis|ese|esa) \w+
         (?:plazo|trabajo|jefe|dolor|calor|esto|eso|proyecto|reunion|reuniones|semana|trafico|ruido|examen|dieta|espalda|entrega|espera|curiosidad|rutina|entrenamiento|deadline) (?:\w+ ){0,3}(?:me (?:mata|matan|esta matando|estan matando|va a matar|mato)|matandome)\b
         me (?:mata|esta matando|matan|estan matando|va a matar|van a matar)\b(?: de (?:risa|aburrimiento|calor|pena))?
         (?:quiero |queria |casi |me )?(?:morir|morirme|muero|mori|moria|muriendo|muerto|muerta|muere)(?:me)? (?:de|por|del) (?:\w+ )?(?:risa|verguenza|miedo|hambre|calor|frio|aburrimiento|sueno|ganas|curiosidad|pena|envidia|sed|amor|cansancio|ver|saber|probar|ir|un cafe|una pizza|comer)

@@ -1,0 +1,114 @@
+"""Carries out the turns of teams for the gateway."""
+
+import asyncio
+from collections.abc import AsyncGenerator, Awaitable, Callable, Sequence
+
+from repertory.runtime.events import AgentDelta, NoticeShown, ReplyReady, TurnEvent
+from repertory.runtime.turn import TurnRunner
+from repertory.runtime.turn_result import TurnResult
+from repertory.server.conversations import Conversations
+from repertory.server.turn_spans import TurnSpans
+from repertory.serving.gateway.turns import TurnDone, TurnPart, TurnRequest, TurnText
+
+__all__ = ("RunnerTeams",)
+
+RunnerOf = Callable[[str], Awaitable[TurnRunner]]
+"""Gives the runner of a team, with the instances as they are now."""
+
+
+class RunnerTeams:
+    """Teams on their instances.
+
+    Args:
+        names: The teams.
+        runner_of: Opens them.
+    """
+
+    def __init__(self, names: Sequence[str], runner_of: RunnerOf) -> None:
+        self._names = tuple(names)
+        self._runner_of = runner_of
+        self._conversations = Conversations()
+        self._running: set[asyncio.Task[TurnResult]] = set()
+
+    @property
+    def names(self) -> Sequence[str]:
+        """The teams there are."""
+        return self._names
+
+    async def turn(self, request: TurnRequest) -> AsyncGenerator[TurnPart]:
+        """Carry one message through a team; the last part is a `TurnDone`.
+
+        The turn is a task of its own: a client that leaves does not end it, so that what the agents write is kept.
+
+        Raises:
+            RepertoryError: There is no turn to be had.
+        """
+        runner = await self._runner_of(request.team)
+        known = self._conversations.session_of(request.team, request.user, request.messages)
+        session = request.session or known
+        words = _Words()
+        message = request.messages[-1][1]
+        sinks = [words.see, TurnSpans().see]
+        left = asyncio.Event()
+        task = asyncio.create_task(runner.run(message, user=request.user, session=session, sinks=sinks, left=left))
+        self._running.add(task)
+        task.add_done_callback(self._running.discard)
+        task.add_done_callback(words.end)
+        try:
+            while (text := await words.next()) is not None:
+                yield TurnText(text)
+        finally:
+            left.set()  # the person is gone, or has it all: nothing more is for them alone
+        result = task.result()
+        if known is None:
+            self._conversations.began(request.team, request.user, message, words.all, result.session)
+        yield TurnDone(
+            turn=result.turn,
+            session=result.session,
+            status=result.status,
+            reason=result.reason,
+            prompt_tokens=result.tokens.prefill + result.tokens.cached,
+            cached_tokens=result.tokens.cached,
+            output_tokens=result.tokens.output,
+        )
+
+    async def drain(self) -> None:
+        """Wait until the turns under way have ended."""
+        await asyncio.gather(*self._running, return_exceptions=True)
+
+
+class _Words:
+    """The words of a turn as one text that only grows: the first reply as it streams, then the full reply."""
+
+    def __init__(self) -> None:
+        self.all = ""
+        self._queue: asyncio.Queue[str | None] = asyncio.Queue()
+
+    def see(self, event: TurnEvent) -> None:
+        if isinstance(event, NoticeShown):
+            self._add(f"{event.text.strip()}\n\n")
+        elif isinstance(event, AgentDelta):
+            self._add(event.text)
+        elif isinstance(event, ReplyReady):
+            self._reply(event.text.strip())
+
+    def _reply(self, text: str) -> None:
+        """A reply is final: add what of it has not been streamed."""
+        said = self.all.strip()
+        if text.split() == said.split():
+            return
+        if text.startswith(said):
+            self._add(text[len(said) :] if said else text)
+        elif text not in said:
+            self._add(f"\n\n{text}" if said else text)
+
+    def _add(self, text: str) -> None:
+        if text:
+            self.all += text
+            self._queue.put_nowait(text)
+
+    def end(self, _: object) -> None:
+        self._queue.put_nowait(None)
+
+    async def next(self) -> str | None:
+        return await self._queue.get()

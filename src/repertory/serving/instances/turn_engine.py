@@ -1,0 +1,83 @@
+"""An engine whose instance takes turns with others: each generation first waits until its instance is awake."""
+
+from collections.abc import AsyncGenerator, Sequence
+
+from repertory.engines.connect import connect
+from repertory.engines.estimate import estimate_prompt_tokens
+from repertory.engines.profile import EngineKind, EngineProfile, FanOut
+from repertory.engines.protocol import ChatMessage, Engine, GenerateRequest, StreamPart
+from repertory.errors import EngineUnavailableError
+from repertory.serving.instances.directory import InstanceDirectory, RunningInstance
+
+__all__ = ("TurnTakingEngine", "connect_instance")
+
+
+class TurnTakingEngine:
+    """A `repertory.engines.protocol.Engine` over an instance that may sleep.
+
+    It counts tokens by our upper bound: waking an engine to count would evict another for nothing.
+    """
+
+    def __init__(self, directory: InstanceDirectory, instance: str, known: Engine) -> None:
+        self._directory = directory
+        self._instance = instance
+        self._model = known.model
+        self._context_tokens = known.context_tokens
+        # What one generation leaves in the cache may be gone at the next, so nothing is copied ahead.
+        changes: dict[str, object] = {"fan_out": FanOut.PRIME, "slots": False, "counts_tokens": False}
+        self._profile = known.profile.model_copy(update=changes)
+
+    @property
+    def profile(self) -> EngineProfile:
+        """What this engine and version can do."""
+        return self._profile
+
+    @property
+    def model(self) -> str:
+        """The name under which the engine serves its checkpoint."""
+        return self._model
+
+    @property
+    def context_tokens(self) -> int:
+        """The longest prompt plus answer that one request may have."""
+        return self._context_tokens
+
+    async def generate(self, request: GenerateRequest) -> AsyncGenerator[StreamPart]:
+        """Stream one generation, when it is the instance's turn."""
+        async with self._directory.use(self._instance) as held:
+            engine = await _connect(held)
+            try:
+                async for part in engine.generate(request):
+                    yield part
+            finally:
+                await engine.aclose()
+
+    async def count_tokens(self, messages: Sequence[ChatMessage]) -> int:
+        """An upper bound of the rendered prompt's tokens."""
+        return estimate_prompt_tokens(messages)
+
+    async def aclose(self) -> None:
+        """Nothing is open between generations."""
+
+
+async def connect_instance(directory: InstanceDirectory, instance: RunningInstance) -> Engine:
+    """The adapter for a running instance, whether or not it takes turns.
+
+    Raises:
+        EngineUnavailableError: It does not serve.
+    """
+    if not instance.takes_turns:
+        return await _connect(instance)
+    async with directory.use(instance.id) as held:
+        known = await _connect(held)
+        await known.aclose()
+    return TurnTakingEngine(directory, instance.id, known)
+
+
+async def _connect(instance: RunningInstance) -> Engine:
+    if instance.url is None or not instance.ready:
+        message = f"the instance {instance.id} does not serve"
+        raise EngineUnavailableError(message, hint="`repertory status` says why")
+    kinds = {"llama.cpp": EngineKind.LLAMACPP, "vllm": EngineKind.VLLM}
+    model = instance.model if instance.engine != "url" else instance.model or None
+    return await connect(instance.url, model=model, api_key=instance.api_key, kind=kinds.get(instance.engine))

@@ -1,0 +1,79 @@
+"""What is remembered of sessions whose talk is too long to be read again."""
+
+from datetime import datetime
+
+from sqlalchemy import func, select
+
+from repertory.storage.boards import find_board, lock_board
+from repertory.storage.database import Database
+from repertory.storage.records import Session, SessionSummary
+from repertory.storage.sessions import session_record
+from repertory.storage.tables import MessageRow, SessionRow, SummaryRow
+
+__all__ = ("Summaries",)
+
+
+class Summaries:
+    """The summaries of all users' sessions; every method names the team and user it is about."""
+
+    def __init__(self, database: Database) -> None:
+        self._database = database
+
+    def keep(self, session: Session, text: str, *, last_message: int, at: datetime) -> None:
+        """Keep the summary of a session in place of an older one. One that covers more messages stands.
+
+        Raises:
+            StorageError: The session is not in the database.
+        """
+        with self._database.write() as transaction:
+            board = lock_board(transaction, session.team, session.user)
+            row = transaction.get(SummaryRow, (board.id, session.id))
+            if row is None:
+                row = SummaryRow(board=board.id, session=session.id, text=text, last_message=last_message, at=at)
+                transaction.add(row)
+            elif row.last_message <= last_message:
+                row.text, row.last_message, row.at = text, last_message, at
+            transaction.flush()
+
+    def all(self, team: str, user: str, before_session: int | None = None) -> list[SessionSummary]:
+        """The summaries, of all sessions or of those before one (its number), oldest first."""
+        with self._database.read() as transaction:
+            board = find_board(transaction, team, user)
+            if board is None:
+                return []
+            query = (
+                select(SummaryRow, SessionRow.number)
+                .join(SessionRow, (SessionRow.board == SummaryRow.board) & (SessionRow.id == SummaryRow.session))
+                .where(SummaryRow.board == board)
+            )
+            if before_session is not None:
+                query = query.where(SessionRow.number < before_session)
+            return [
+                SessionSummary(
+                    session=row.session, number=number, text=row.text, last_message=row.last_message, at=row.at
+                )
+                for row, number in transaction.execute(query.order_by(SessionRow.number))
+            ]
+
+    def pending(self, team: str, user: str) -> list[Session]:
+        """The sessions with messages that no summary covers yet, oldest first; the newest session is still going on."""
+        with self._database.read() as transaction:
+            board = find_board(transaction, team, user)
+            if board is None:
+                return []
+            newest = select(func.max(SessionRow.number)).where(SessionRow.board == board).scalar_subquery()
+            last = (
+                select(MessageRow.session, func.max(MessageRow.number).label("last"))
+                .where(MessageRow.board == board)
+                .group_by(MessageRow.session)
+                .subquery()
+            )
+            rows = transaction.scalars(
+                select(SessionRow)
+                .join(last, last.c.session == SessionRow.id)
+                .outerjoin(SummaryRow, (SummaryRow.board == board) & (SummaryRow.session == SessionRow.id))
+                .where(SessionRow.board == board, SessionRow.number < newest)
+                .where((SummaryRow.last_message.is_(None)) | (SummaryRow.last_message < last.c.last))
+                .order_by(SessionRow.number)
+            )
+            return [session_record(row, team, user) for row in rows]

@@ -1,0 +1,1 @@
+"""The engineering team: nine agents that design, write, test and release new agents."""

@@ -1,0 +1,47 @@
+"""`repertory build` with a real small model: whatever it makes of the request, nothing untested is ever released."""
+
+from pathlib import Path
+
+import pytest
+
+from repertory.engines.connect import connect
+from repertory.engines.embedded import RunningEngine
+from repertory.engines.profile import EngineKind
+from repertory.home import Home
+from repertory.registry.registry import Registry
+from repertory.registry.runtime import AgentRuntime
+from repertory.runtime.cast import cast_on_one
+from repertory.sandbox import Sandbox
+from repertory.storage.store import Store
+from repertory.teams.engineering.release import Releaser
+from repertory.teams.engineering.runner import BuildRunner
+from repertory.teams.engineering.team import engineering_team
+
+pytestmark = [pytest.mark.engine, pytest.mark.timeout(900), pytest.mark.anyio]
+
+
+async def test_a_trivial_request(embedded_engine: RunningEngine, tmp_path: Path) -> None:
+    engine = await connect(embedded_engine.url, api_key=embedded_engine.api_key, kind=EngineKind.LLAMACPP)
+    sandbox, team = Sandbox(), engineering_team()
+    with Store.open(tmp_path / "build.sqlite") as store:
+        registry = Registry(store, Home(tmp_path, tmp_path / "models"))
+        runner = BuildRunner(
+            cast_on_one(team, engine), store, Releaser(registry, sandbox).release, registry.names, sandbox
+        )
+        result = await runner.run(
+            "Turn Celsius into Fahrenheit, rounded to two decimals.",
+            "tool: c_to_f(c: number)->number",
+            user="me",
+            budget_minutes=12,
+        )
+        await engine.aclose()
+        assert {step["agent"] for step in result.steps} >= {"requirements_analyst", "architect", "tester", "builder"}
+        assert result.candidates >= 4
+        assert result.tokens > 500
+        if result.status == "built":
+            assert result.tests_passed >= 3
+            with AgentRuntime(registry, sandbox) as runtime:
+                assert runtime.call("c-to-f", "c_to_f", {"c": 100}).result == 212
+        else:
+            assert result.why
+            assert registry.names() == []
