@@ -128,6 +128,8 @@ def pack_exactly(
     groups: Sequence[Group], slots: Sequence[Slot], together: Together, *, limit_s: float = 2.0
 ) -> list[Placement] | None:
     """Decide the placement by an integer program; None where there is none, or the time was up."""
+    if any(not blocks_of(slots, candidate.kind, candidate.span) for candidate, _, _ in groups):
+        return None
     cp = solver_module()
     model = cp.CpModel()
     loads: dict[int, list[Any]] = {d: [] for d in range(len(slots))}
