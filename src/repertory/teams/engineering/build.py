@@ -5,6 +5,7 @@ from several drafts filtered by execution and little from repairing their own co
 """
 
 import asyncio
+import itertools
 import time
 from collections.abc import Sequence
 from dataclasses import dataclass, field
@@ -24,11 +25,13 @@ from repertory.teams.engineering.briefs import (
 from repertory.teams.engineering.calls import Call, Case
 from repertory.teams.engineering.case_text import called_in, read_cases, voted
 from repertory.teams.engineering.code_text import check_code, read_code
+from repertory.teams.engineering.completion import complete_source
 from repertory.teams.engineering.contract import Contract
 from repertory.teams.engineering.decision import decide
 from repertory.teams.engineering.execution import Examiner
 from repertory.teams.engineering.inputs import distinguishing_calls, out_of_bounds_cases
-from repertory.teams.engineering.selection import Candidate, Judged, Selection, select
+from repertory.teams.engineering.knowledge import Note
+from repertory.teams.engineering.selection import MOST_CRASHES, Candidate, Judged, Selection, select
 from repertory.teams.engineering.tester_words import testing_task
 from repertory.teams.engineering.written_contract import contract_of, with_functions
 
@@ -94,16 +97,16 @@ class Build:
         calls: The agents.
         examiner: Runs code.
         contract: The contract that the person gave; None lets the team write one.
-        known: What the Researcher found by code (notes on the libraries), for the agents.
+        notes: What the Researcher's shelf holds on the request.
     """
 
     def __init__(
-        self, calls: DirectCalls, examiner: Examiner, contract: Contract | None, known: Sequence[str] = ()
+        self, calls: DirectCalls, examiner: Examiner, contract: Contract | None, notes: Sequence[Note] = ()
     ) -> None:
         self._calls = calls
         self._examiner = examiner
         self._given = contract
-        self._known = tuple(known)
+        self._notes = tuple(notes)
         self._cases: list[Case] = []
         self._probes: list[Call] = []
         self._candidates: list[Candidate] = []
@@ -123,10 +126,11 @@ class Build:
         architecture, _ = await asyncio.gather(self._design(known), self._write_tests(shown, contract))
         built = Built(contract, specification, research, architecture)
         task = f"{known}\n\n{architecture_text(architecture)}"
+        plain = "\n\n".join(part for part in (contract_text(contract), research_text(research)) if part)
         effort = _EFFORT[architecture["difficulty"]]
         described = asyncio.create_task(self._describe(task, contract))
         try:
-            await self._draft(task, built, effort)
+            await self._draft((plain, task), built, effort)
             await self._rework(task, built, effort)
             await self._review(shown, built)
             built.audit += await self._audit(shown, built)
@@ -148,7 +152,7 @@ class Build:
         """What the Researcher's shelf holds is found by code; of the libraries, it chooses."""
         result = await self._calls.fill("researcher", shown, schema=MODULES_DRAFT)
         modules: list[str] = result.value["modules"] if result.value else []
-        return {"modules": list(dict.fromkeys(modules)), "notes": list(self._known)}
+        return {"modules": list(dict.fromkeys(modules)), "notes": [str(note) for note in self._notes]}
 
     async def _design(self, shown: str) -> dict[str, Any]:
         result = await self._calls.fill("architect", shown)
@@ -167,9 +171,15 @@ class Build:
         result = await self._calls.fill("prompt_engineer", f"{shown}\n\nTools: {', '.join(names)}")
         return result.value
 
-    async def _draft(self, task: str, built: Built, effort: Effort) -> None:
-        """Draft until a candidate is good enough, or the effort or the time is used up."""
-        while len(self._candidates) < effort.drafts and self._has_time():
+    async def _draft(self, tasks: Sequence[str], built: Built, effort: Effort) -> None:
+        """Draft until a candidate is good enough, or the effort or the time is used up.
+
+        The drafts are written in turn without and with the specification and the steps: a plan helps where it is good,
+        and a small model's plan often is not, so its mistakes must not be in every draft.
+        """
+        for task in itertools.cycle(tasks):
+            if len(self._candidates) >= effort.drafts or not self._has_time():
+                return
             await self._add(await self._write(task, built.contract), built)
             if is_settled(built.selection):
                 return
@@ -201,7 +211,7 @@ class Build:
         answers = await self._calls.say("builder", task, temperatures=temperatures, first_seed=number)
         drafts: list[Candidate] = []
         for at, answer in enumerate(answers, number):
-            source = read_code(answer.text or answer.partial)
+            source = complete_source(read_code(answer.text or answer.partial), [note.code for note in self._notes])
             problems = check_code(source, contract) or audit_source(source)
             drafts.append(Candidate(at, source, load_error="; ".join(problems) or None))
         return drafts
@@ -249,7 +259,6 @@ def is_settled(selection: Selection) -> bool:
 
 _ENOUGH_TESTS = 3
 _ENOUGH_PASSED = 0.75
-_MOST_CRASHES = 0.2
 
 
 def verdict(built: Built) -> str | None:
@@ -266,6 +275,6 @@ def verdict(built: Built) -> str | None:
     if kept < _ENOUGH_TESTS and best.group < 2:
         return f"only {kept} tests could be settled and no two drafts agree, so nothing shows that it is right"
     calls = len(best.candidate.outcomes)
-    if calls and len(best.crashes) / calls > _MOST_CRASHES:
+    if calls and len(best.crashes) / calls > MOST_CRASHES:
         return f"the best draft fails with an error on {len(best.crashes)} of {calls} calls, such as {best.crashes[0]}"
     return None

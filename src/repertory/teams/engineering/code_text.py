@@ -4,6 +4,7 @@ import ast
 import re
 import sys
 
+from repertory.teams.engineering.completion import undefined_names
 from repertory.teams.engineering.contract import Contract
 
 __all__ = ("check_code", "read_code")
@@ -76,6 +77,7 @@ def check_code(source: str, contract: Contract) -> list[str]:
         missing = [parameter.name for parameter in tool.parameters if parameter.name not in named]
         if missing and function.args.kwarg is None:
             problems.append(f"{tool.name} has no parameter {', '.join(missing)}")
+    problems += [f"the name {name} is not defined" for name in sorted(undefined_names(source))]
     return problems + [f"the module {name} is not in the standard library" for name in sorted(_foreign(tree))]
 
 

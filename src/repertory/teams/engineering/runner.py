@@ -39,7 +39,7 @@ Release = Callable[[AgentPackage, Built], Awaitable[str]]
 """Puts a package through gate and canary; returns `name@version`."""
 
 _CONTRACT = "\n\nContract:\n"
-_MOST_NOTES = 3
+_MOST_NOTES = 2
 
 
 def request_text(request: str, contract: str | None) -> str:
@@ -148,7 +148,7 @@ class BuildRunner:
             why = f"this team builds agents with tools; {contract.kind} agents are not built yet"
             return self._result(recorder, None, BuildResult(state.turn, "not_built", None, why))
         calls = self._calls(state, recorder, deadline, started.journal)
-        notes = [str(note) for note in find_notes(state.message.text, most=_MOST_NOTES)]
+        notes = find_notes(state.message.text, most=_MOST_NOTES)
         try:
             async with asyncio.timeout_at(asyncio.get_running_loop().time() + max(deadline - time.monotonic(), 0.1)):
                 built = await Build(calls, Examiner(self.sandbox), contract, notes).run()

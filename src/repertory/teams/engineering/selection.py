@@ -16,10 +16,12 @@ from repertory.teams.engineering.calls import Call, Case, CaseResult, Outcome
 from repertory.teams.engineering.contract import Contract
 from repertory.teams.engineering.value_types import conforms
 
-__all__ = ("Candidate", "Judged", "Selection", "select")
+__all__ = ("MOST_CRASHES", "Candidate", "Judged", "Selection", "select")
 
 
 _FIRM_WEIGHT = 2.0
+MOST_CRASHES = 0.2
+"""Share of the calls within the contract's types that may end in an exception other than a refusal."""
 
 
 @dataclass(frozen=True)
@@ -80,7 +82,15 @@ def select(
     groups = Counter(_behaviour(candidate, calls) for candidate in alive)
     usual = {call: _usual(alive, call) for call in calls}
     judged = [_judge(contract, candidate, kept, calls, groups, usual) for candidate in candidates]
-    judged.sort(key=lambda mark: (len(mark.broken), -mark.score, len(mark.candidate.source), mark.candidate.number))
+    judged.sort(
+        key=lambda mark: (
+            len(mark.broken),
+            len(mark.crashes) > len(calls) * MOST_CRASHES,  # those that crash in the same way agree, too
+            -mark.score,
+            len(mark.candidate.source),
+            mark.candidate.number,
+        )
+    )
     return Selection(tuple(judged), kept, dropped)
 
 
