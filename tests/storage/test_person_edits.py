@@ -131,3 +131,17 @@ def test_nobody_else_is_touched_and_unknown_messages_are_told(store: Store, sess
     assert store.export("bob") == bob
     with pytest.raises(StorageError, match="nothing is kept"):
         store.forget("coaching", "nobody", ["m1"], _Without("secret"), now)
+
+
+def test_a_turn_whose_message_was_forgotten_is_not_taken_up_again(
+    store: Store, session: Session, now: datetime
+) -> None:
+    started, turn, message = store.taking_up.begin(session, "secret", memory="", safety="none", at=now)
+    store.turns.interrupt(turn.id)
+    assert [one.id for one in store.taking_up.resumable("coaching", "ada")] == [turn.id]
+    store.forget(started.team, started.user, [message.id], _Without("secret"), now)
+    assert store.taking_up.resumable("coaching", "ada") == []
+    with pytest.raises(UsageError, match="was forgotten"):
+        store.taking_up.resume(turn.id)
+    [kept] = [one for one in store.turns.turns("coaching", "ada") if one.id == turn.id]
+    assert kept.status == "interrupted"

@@ -87,7 +87,7 @@ NAMED_PROFILES: dict[str, tuple[str, float | None, str]] = {
 """Name -> parts, memory budget over all devices in bytes (None: all), what it is."""
 
 _PART = re.compile(r"\s*(?:(?P<count>\d+)\s*[x*]\s*)?(?P<name>.+?)\s*$", re.IGNORECASE)
-_COUNT_BEHIND = re.compile(r"\s*(?P<name>.+\S)\s*[x*]\s*(?P<count>\d{1,3})\s*$", re.IGNORECASE)
+_COUNT_BEHIND = re.compile(r"\s*(?P<name>.*\d.*?)\s*[x*]\s*(?P<count>\d{1,3})\s*$", re.IGNORECASE)
 """`rtx4090x2`; at most three digits, so that the x of `rtx4090` is none."""
 _ANY = re.compile(r"^(?:(cpu)[- :]?)?(\d+(?:\.\d+)?)\s*(gib|gb)$", re.IGNORECASE)
 MOST_DEVICES = 4096

@@ -5,7 +5,8 @@ import io
 import os
 import sys
 import traceback
-from typing import NoReturn
+from importlib import metadata
+from typing import Annotated, NoReturn
 
 import typer
 
@@ -38,6 +39,17 @@ _COMMANDS = (
 """Modules of `repertory.cli`, in the order of `--help`; each has `register(app)`."""
 
 
+def _print_version(wanted: bool) -> None:
+    if wanted:
+        typer.echo(f"repertory {metadata.version('repertory')}")
+        raise typer.Exit
+
+
+VersionOption = Annotated[
+    bool, typer.Option("--version", help="Print the version and leave.", is_eager=True, callback=_print_version)
+]
+
+
 def build_app() -> typer.Typer:
     """The whole command line."""
     app = typer.Typer(
@@ -47,8 +59,13 @@ def build_app() -> typer.Typer:
         add_completion=False,
         rich_markup_mode=None,
         pretty_exceptions_enable=False,
-        context_settings={"help_option_names": ["-h", "--help"]},
+        context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 110},
     )
+
+    @app.callback()
+    def options(version: VersionOption = False) -> None:
+        del version
+
     for name in _COMMANDS:
         importlib.import_module(f"repertory.cli.{name}").register(app)
     return app

@@ -18,7 +18,13 @@ from repertory.errors import UsageError
 
 __all__ = ("NowOption", "SessionOption", "TeamArgument", "UserOption", "register")
 
-TeamArgument = Annotated[str, typer.Argument(metavar="TEAM", help="A built-in team (coaching) or a team file.")]
+TeamArgument = Annotated[
+    str,
+    typer.Argument(
+        metavar="TEAM",
+        help="A built-in team (`coaching`) or a team file; `engineering` works through `repertory build`.",
+    ),
+]
 UserOption = Annotated[str, typer.Option("--user", metavar="U", help="Whose blackboard. Users never see each other's.")]
 SessionOption = Annotated[
     str | None, typer.Option("--session", metavar="S", help="Session to continue, or to start under this id.")

@@ -7,6 +7,7 @@ import typer
 
 from repertory.cli.output import JsonOption, emit_json, screen, side
 from repertory.cli.safe_text import printable
+from repertory.errors import UsageError
 
 if TYPE_CHECKING:
     from repertory.errors import TeamProblem
@@ -30,6 +31,9 @@ def register(app: typer.Typer) -> None:
         """Tell every mistake in a team file with its line and column. Exit code 0 when it can run, 2 when not."""
         from repertory.runtime.team_file import inspect_team_file
 
+        if str(file).endswith(".py"):
+            message = f"{file} is Python, and this checks YAML files"
+            raise UsageError(message, hint=f"`repertory team show {file}` checks it and shows the team")
         team, problems = inspect_team_file(file, context_tokens=context)
         if as_json:
             told = [_problem_document(problem) for problem in problems]

@@ -129,6 +129,11 @@ class TurnView:
         self._err.print(Text(printable("; ".join(part for part in parts if part)), style=style))
 
 
+def _how_it_ended(event: AgentFinished) -> str:
+    detail = printable(event.reason or f"{event.output_tokens} tokens")
+    return f"code wrote it in the model's place, because: {detail}" if event.status == "fallback" else detail
+
+
 def _in_words(event: TurnEvent) -> tuple[str, str, str] | None:
     """An event as (state, detail, style)."""
     match event:
@@ -147,8 +152,7 @@ def _in_words(event: TurnEvent) -> tuple[str, str, str] | None:
         case AgentRepair():
             return "mends", "; ".join(event.problems), "yellow"
         case AgentFinished():
-            detail = event.reason or f"{event.output_tokens} tokens"
-            return event.status, printable(detail), _STYLE[event.status]
+            return event.status, _how_it_ended(event), _STYLE[event.status]
         case MergeDone():
             blocked = f", blocked: {', '.join(event.blocked_moves)}" if event.blocked_moves else ""
             return "merge", f"{event.claims} claims, {event.conflicts} conflicts{blocked}", "dim"

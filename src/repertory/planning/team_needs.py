@@ -115,7 +115,7 @@ def team_needs(name: str) -> TeamNeeds:
         UsageError: There is no such team.
     """
     if name not in TEAMS:
-        msg = f"There is no team {name!r} with needs."
+        msg = f"No team is called {name!r}."
         close = nearest(name, list(TEAMS))
         guess = f"Did you mean {close}? " if close else ""
         raise UsageError(msg, hint=f"{guess}Built in are {' and '.join(TEAMS)}; a team file ends in .yaml.")

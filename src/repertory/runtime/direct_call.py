@@ -8,9 +8,11 @@ import asyncio
 import itertools
 import time
 from collections.abc import Callable, Sequence
+from contextlib import AbstractAsyncContextManager, nullcontext
 from dataclasses import dataclass, field
 from typing import Any
 
+from repertory.engines.profile import FanOut
 from repertory.engines.protocol import ChatMessage, Engine, GenerateRequest, StreamPart, TextDelta, TokenUsage
 from repertory.errors import ContextBudgetError
 from repertory.runtime.cast import Cast, Instance
@@ -21,7 +23,7 @@ from repertory.runtime.events import AgentFinished, AgentFirstToken, AgentProgre
 from repertory.runtime.fan_out import InstanceFanOut
 from repertory.runtime.recorder import Recorder
 from repertory.runtime.structured import StructuredResult, TextResult, structured_call, text_call
-from repertory.runtime.team import Agent, Team
+from repertory.runtime.team import Agent, Section, Team
 
 __all__ = ("DirectCalls",)
 
@@ -51,6 +53,7 @@ class DirectCalls:
     usage: list[TokenUsage] = field(default_factory=list[TokenUsage])
     """The tokens of every attempt so far."""
     _engines: dict[str, Engine] = field(default_factory=dict[str, Engine])
+    _places: dict[str, asyncio.Lock] = field(default_factory=dict[str, asyncio.Lock])
     _requests: "itertools.count[int]" = field(default_factory=itertools.count)
 
     async def fill(
@@ -79,16 +82,17 @@ class DirectCalls:
         wanted = schema or answer_schema(agent, self.team) or {}
         prompt = self.shared.messages(private_part(name, agent, self.team, {}, shown))
         call = _Heard(self, name, await self._fitting(name, agent, prompt))
-        result = await structured_call(
-            self._engine(name),
-            self._request(agent, prompt),
-            wanted,
-            check=check,
-            on_attempt=call.starts,
-            on_part=call.hears,
-            deadline=self.deadline,
-            health=self.cast.by_agent[name].health,
-        )
+        async with self._place(name):
+            result = await structured_call(
+                self._engine(name),
+                self._request(agent, prompt),
+                wanted,
+                check=check,
+                on_attempt=call.starts,
+                on_part=call.hears,
+                deadline=self.deadline,
+                health=self.cast.by_agent[name].health,
+            )
         await call.ended([result], reason=result.reason)
         return result
 
@@ -101,9 +105,19 @@ class DirectCalls:
             ContextBudgetError: The prompt does not fit the agent's budget.
             EngineError: The engine could not compute or count the prompt.
         """
-        agent, instance = self.team.agents[name], self.cast.by_agent[name]
-        prompt = self.shared.messages(private_part(name, agent, self.team, {}, shown))
+        agent = self.team.agents[name]
+        prompt = self.shared.messages(private_part(name, agent, _as_text(self.team, agent), {}, shown))
         call = _Heard(self, name, await self._fitting(name, agent, prompt))
+        async with self._place(name):
+            results = await self._sample(name, prompt, temperatures, first_seed, call)
+        usable = [result for result in results if result.usable]
+        await call.ended(results, reason=None if usable else (results[-1].reason if results else "nothing was asked"))
+        return results
+
+    async def _sample(
+        self, name: str, prompt: Sequence[ChatMessage], temperatures: Sequence[float], first_seed: int, call: "_Heard"
+    ) -> list[TextResult]:
+        agent, instance = self.team.agents[name], self.cast.by_agent[name]
         width = _at_once(instance, len(temperatures))
         results: list[TextResult] = []
         for start in range(0, len(temperatures), width):
@@ -124,9 +138,14 @@ class DirectCalls:
                     for number, (lane, temperature) in enumerate(zip(lanes, batch, strict=True))
                 )
             )
-        usable = [result for result in results if result.usable]
-        await call.ended(results, reason=None if usable else (results[-1].reason if results else "nothing was asked"))
         return results
+
+    def _place(self, name: str) -> AbstractAsyncContextManager[object]:
+        """Where prefixes are copied between slots, one call at a time: a copy waits for a slot that is at work."""
+        instance = self.cast.by_agent[name]
+        if instance.engine.profile.fan_out is not FanOut.COPY_SLOT:
+            return nullcontext()
+        return self._places.setdefault(instance.name, asyncio.Lock())
 
     def _engine(self, name: str) -> Engine:
         """The agent's engine; with a journal, the one that remembers."""
@@ -163,6 +182,11 @@ class DirectCalls:
             hint = f"the instance's context is {engine.context_tokens} tokens; give it more, or shorten the request"
             raise ContextBudgetError(message, where=f"agent {name}", hint=hint)
         return tokens
+
+
+def _as_text(team: Team, agent: Agent) -> Team:
+    """The team as one in which the agent writes text, so that its prompt asks for no JSON."""
+    return team.model_copy(update={"sections": {**team.sections, agent.writes: Section(text=True)}})
 
 
 def _at_once(instance: Instance, wanted: int) -> int:

@@ -67,7 +67,7 @@ def begin_turn(
         now=now,
         message=Message(id="m0", role="person", text=clean_text(text), turn="", session=here.id, at=now),
         history=answered(store.messages.messages(here)) if found else (),
-        past_messages=store.messages.past_messages(team.name, user, here, limit=_PAST_MESSAGES),
+        past_messages=_with_words(store.messages.past_messages(team.name, user, here, limit=_PAST_MESSAGES)),
         commitments=list(store.commitments.all(team.name, user)),
         past_safety=store.turns.past_safety(team.name, user),
         sections=_as_latest(store.blackboard(team.name, user).all_latest(), (latest.number if latest else 0) + 1),
@@ -110,7 +110,7 @@ def take_up_again(store: Store, team: Team, rules: TeamRules, turn: str) -> Star
         now=taken.turn.started_at,
         message=taken.message,
         history=answered(store.messages.messages(here, before=taken.message.id)),
-        past_messages=store.messages.past_messages(team.name, user, here, limit=_PAST_MESSAGES),
+        past_messages=_with_words(store.messages.past_messages(team.name, user, here, limit=_PAST_MESSAGES)),
         commitments=_as_before(store.commitments.all(team.name, user), *journal.commitments_changed()),
         past_safety=store.turns.past_safety(team.name, user, before_turn=taken.turn.id),
         sections=_as_latest(board.all_latest(before_turn=taken.turn.number), taken.turn.number),
@@ -122,6 +122,11 @@ def take_up_again(store: Store, team: Team, rules: TeamRules, turn: str) -> Star
     state.safety = rules.safety(state.view())
     earlier = tuple(event for stored in store.turns.events(taken.turn.id) if (event := _read_event(stored)))
     return StartedTurn(state, journal, earlier, taken.turn.resumes)
+
+
+def _with_words(messages: Sequence[Message]) -> list[Message]:
+    """The messages that say something: an empty one is kept, and is no evidence of anything."""
+    return [message for message in messages if message.text.strip()]
 
 
 def answered(messages: Sequence[Message]) -> list[Message]:

@@ -62,7 +62,12 @@ class TakingUp:
             .where(later.board == TurnRow.board, later.session == TurnRow.session, later.number > TurnRow.number)
             .exists()
         )
-        query = select(TurnRow, BoardRow).where(BoardRow.id == TurnRow.board)
+        said = (
+            select(MessageRow.number)
+            .where(MessageRow.board == TurnRow.board, MessageRow.turn == TurnRow.id, MessageRow.role == "person")
+            .exists()
+        )
+        query = select(TurnRow, BoardRow).where(BoardRow.id == TurnRow.board, said)  # what was forgotten stays undone
         query = query.where((TurnRow.status == "interrupted") | (TurnRow.unfinished & ~talked_past))
         if team is not None:
             query = query.where(BoardRow.team == team)
@@ -111,7 +116,10 @@ def _resumption(transaction: Transaction, row: TurnRow) -> Resumption:
     board = transaction.get_one(BoardRow, row.board)
     session = transaction.get_one(SessionRow, (row.board, row.session))
     said = select(MessageRow).where(MessageRow.board == row.board, MessageRow.turn == row.id)
-    message = transaction.scalars(said.where(MessageRow.role == "person")).one()
+    message = transaction.scalars(said.where(MessageRow.role == "person")).one_or_none()
+    if message is None:
+        words = f"the message of turn {row.id} was forgotten, so the turn can not go on"
+        raise UsageError(words, hint="nothing is left to do about it")
     written = transaction.scalars(
         select(SectionRow).where(SectionRow.board == row.board, SectionRow.turn == row.id).order_by(SectionRow.version)
     )

@@ -102,6 +102,20 @@ async def test_the_tester_never_sees_code() -> None:
     assert all("return n" not in message.content for request in prompts for message in request.messages)
 
 
+async def test_the_tester_is_asked_for_asserts_and_not_for_json() -> None:
+    engine = model([RIGHT])
+    await build(engine)
+    [prompt] = {request.messages[-1].content for request in engine.requests if agent_of(request) == "tester"}
+    assert "assert double(...)" in prompt
+    assert "JSON" not in prompt
+
+
+async def test_drafts_that_agree_are_not_enough_without_any_test() -> None:
+    built = await build(model([RIGHT], tests=["I can not."] * 3), contract="tool: double(n: int) -> int")
+    assert built.why is not None
+    assert "only 0 tests" in built.why
+
+
 async def test_two_drafts_that_agree_and_pass_end_the_drafting() -> None:
     engine = model([RIGHT])
     await build(engine)

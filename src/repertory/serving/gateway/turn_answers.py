@@ -3,6 +3,8 @@
 import asyncio
 import json
 import re
+import time
+import uuid
 from collections.abc import AsyncGenerator, Mapping
 from contextlib import aclosing
 from typing import Protocol, cast
@@ -142,6 +144,8 @@ def _messages(incoming: Incoming) -> list[tuple[str, str]]:
         found.append((role, _text(message.get("content"))))
     if not found or found[-1][0] != "user":
         raise GatewayError("the last message must be the user's", code="invalid_value", param="messages")
+    if not found[-1][1].strip():
+        raise GatewayError("the last message is empty", code="invalid_value", param="messages")
     return found
 
 
@@ -168,7 +172,8 @@ class _OpenAITurn:
     def __init__(self, team: str, *, with_usage: bool) -> None:
         self._team = team
         self._with_usage = with_usage
-        self._id = "chatcmpl-turn"
+        self._id = f"chatcmpl-{uuid.uuid4().hex}"
+        self._created = int(time.time())
 
     def start(self) -> bytes:
         return self._chunk({"role": "assistant", "content": ""})
@@ -187,7 +192,7 @@ class _OpenAITurn:
         return {
             "id": f"chatcmpl-{done.turn}",
             "object": "chat.completion",
-            "created": 0,
+            "created": self._created,
             "model": self._team,
             "choices": [{"index": 0, "message": message, "finish_reason": "stop"}],
             "usage": _openai_usage(done),
@@ -198,7 +203,7 @@ class _OpenAITurn:
         return self._event({"choices": [{"index": 0, "delta": delta, "finish_reason": finish_reason}], **more})
 
     def _event(self, fields: dict[str, object]) -> bytes:
-        head = {"id": self._id, "object": "chat.completion.chunk", "created": 0, "model": self._team}
+        head = {"id": self._id, "object": "chat.completion.chunk", "created": self._created, "model": self._team}
         return b"data: " + json.dumps(head | fields, ensure_ascii=False).encode("utf-8", "replace") + b"\n\n"
 
 

@@ -77,11 +77,10 @@ async def bring_up(wanted: WantedInstances | None, home: Home | None = None) -> 
                 "nothing was started before that could be started again",
                 hint="name a plan file or a team: `repertory up coaching`",
             )
-        if not supervisor_runs(files):
+        record = await _supervisor_record(files, time.monotonic() + _DAEMON_START_S)
+        if record is None:
             files.write_wanted(wanted)
             record = await _start_supervisor(files)
-        else:
-            record = await _supervisor_record(files, time.monotonic() + _DAEMON_START_S)
         await send_order(record, {"do": "apply", "wanted": wanted.model_dump(mode="json")})
     return files.read_state()
 
@@ -169,9 +168,14 @@ async def _start_supervisor(files: ServingFolder) -> SupervisorRecord:
     raise EngineUnavailableError("the supervisor did not start", hint=f"its log is {files.supervisor_log}")
 
 
-async def _supervisor_record(files: ServingFolder, until: float) -> SupervisorRecord:
-    """The record of the supervisor that holds the lock; it writes one soon after it starts."""
+async def _supervisor_record(files: ServingFolder, until: float) -> SupervisorRecord | None:
+    """The record of the supervisor that holds the lock; it writes one soon after it starts. None when nobody holds it.
+
+    One that is being killed holds the lock a moment longer than it answers.
+    """
     while time.monotonic() < until:
+        if not supervisor_runs(files):
+            return None
         record = _read_leniently(files).supervisor
         if record is not None and await _answers(record):
             return record
@@ -192,7 +196,8 @@ async def _answers(record: SupervisorRecord) -> bool:
 async def _end_supervisor(files: ServingFolder) -> None:
     try:
         record = await _supervisor_record(files, time.monotonic() + 5.0)
-        await send_order(record, {"do": "down"})
+        if record is not None:
+            await send_order(record, {"do": "down"})
     except RepertoryError:
         pass  # it hangs: it is ended below, and the engines after it
     until = time.monotonic() + 15.0

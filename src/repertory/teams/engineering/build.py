@@ -272,8 +272,8 @@ def verdict(built: Built) -> str | None:
     kept = len(best.passed) + len(best.failed)
     if kept and len(best.passed) / kept < _ENOUGH_PASSED:
         return f"the best draft passes {len(best.passed)} of {kept} tests; `{best.failed[0].text}` fails"
-    if kept < _ENOUGH_TESTS and best.group < 2:
-        return f"only {kept} tests could be settled and no two drafts agree, so nothing shows that it is right"
+    if kept == 0 or (kept < _ENOUGH_TESTS and best.group < 2):
+        return f"only {kept} tests could be settled and {best.group} drafts agree, so nothing shows that it is right"
     calls = len(best.candidate.outcomes)
     if calls and len(best.crashes) / calls > MOST_CRASHES:
         return f"the best draft fails with an error on {len(best.crashes)} of {calls} calls, such as {best.crashes[0]}"
