@@ -145,7 +145,7 @@ async def test_vllm_and_llamacpp_from_one_plan_with_nine_agents(home: Home, smal
         places = {agent: item for item in directory.instances() for agent in item.agents}
         assert set(places) == set(NINE)
         engines = {item.id: await connect_instance(directory, item) for item in directory.instances()}
-        assert {engine.profile.kind.value for engine in engines.values()} == {"vllm", "llamacpp"}
+        assert {engine.profile.kind.value for engine in engines.values()} == {"vllm", "llama.cpp"}
         answered: set[str] = set()
 
         async def play(agent: str) -> None:
