@@ -72,7 +72,7 @@ def test_vllm_longest_context_is_the_longest(model: Model, card: float, ranks: i
 @SEARCH
 @given(MODELS, st.sampled_from([1, 2, 4, 8]))
 def test_more_ranks_never_take_more_on_each(model: Model, ranks: int) -> None:
-    assume(model.arch.heads % (ranks * 2) == 0)  # engines refuse ranks that do not divide the heads
+    assume(model.arch.spreads_over(ranks) and model.arch.spreads_over(ranks * 2))
     one = vllm(model.id, context=4096, tensor_parallel=ranks)
     two = one.with_settings(tensor_parallel=ranks * 2)
     few, many = (vllm_memory(instance, 80.0).ranks[0] for instance in (one, two))

@@ -169,6 +169,15 @@ class Architecture(_Facts):
         """Whether tokens are routed to experts."""
         return self.experts > 0
 
+    def spreads_over(self, ranks: int) -> bool:
+        """Whether vLLM and SGLang can spread the attention over so many ranks.
+
+        Heads must divide evenly, and key and value heads too, or be copied evenly where there are fewer of them than
+        ranks (vLLM: `QKVParallelLinear` in `model_executor/layers/linear.py`).
+        """
+        shared = [group.kv_heads for group in self.attention if group.kv_heads]
+        return self.heads % ranks == 0 and all(heads % ranks == 0 or ranks % heads == 0 for heads in shared)
+
     @property
     def kv_heads(self) -> int:
         """Key/value heads of the attention layers (the most of any group); 1 for latent attention."""

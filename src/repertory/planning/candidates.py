@@ -130,7 +130,7 @@ def _choices(model: Model) -> list[Choice]:
 def _spans(instance: Instance, most: int) -> list[int]:
     if instance.engine == "llama.cpp":
         return [n for n in (1, 2, 4, 8) if n <= most]
-    return [n for n in (1, 2, 4, 8, 16) if n <= most and instance.arch.heads % n == 0]
+    return [n for n in (1, 2, 4, 8, 16) if n <= most and instance.arch.spreads_over(n)]
 
 
 def candidates(

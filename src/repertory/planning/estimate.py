@@ -121,9 +121,10 @@ def check_settings(instance: Instance, profile: DeviceProfile) -> None:
     if instance.devices > have:
         msg = f"{instance.devices} devices are asked for and {profile.name} has {have}."
         raise UsageError(msg, hint="Name more devices (2xrtx4090), or lower --tensor-parallel.")
-    if instance.engine != "llama.cpp" and arch.heads % instance.tensor_parallel:
-        possible = [n for n in (1, 2, 4, 8, 16, 32) if arch.heads % n == 0 and n <= have]
-        msg = f"{arch.heads} attention heads can not be spread over {instance.tensor_parallel} devices."
+    if instance.engine != "llama.cpp" and not arch.spreads_over(instance.tensor_parallel):
+        possible = [n for n in (1, 2, 4, 8, 16, 32) if arch.spreads_over(n) and n <= have]
+        heads = f"{arch.heads} attention heads ({arch.kv_heads} for keys and values)"
+        msg = f"{heads} can not be spread over {instance.tensor_parallel} devices."
         raise UsageError(msg, hint=f"Possible here: {', '.join(map(str, possible))}.")
     if instance.engine != "llama.cpp" and instance.format.gguf:
         raise UsageError("vLLM and SGLang are not run on GGUF files here.", hint="Take --engine llama.cpp.")
