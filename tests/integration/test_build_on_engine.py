@@ -39,7 +39,7 @@ async def test_a_trivial_request(embedded_engine: RunningEngine, tmp_path: Path)
         assert result.tokens > 300
         if result.status == "built":
             done = {step["agent"] for step in result.steps if step["status"] == "done"}
-            assert done >= {"tester", "builder"}
+            assert "builder" in done
             assert result.candidates >= 4
             assert result.tests_passed >= 1
             with AgentRuntime(registry, sandbox) as runtime:
