@@ -1,5 +1,9 @@
-"""`repertory build` with a real small model: whatever it makes of the request, nothing untested is ever released."""
+"""`repertory build` with a real small model: whatever it makes of the request, nothing untested is ever released.
 
+A build takes minutes on two cores, so it runs only where `REPERTORY_TEST_BUILD` is set.
+"""
+
+import os
 from pathlib import Path
 
 import pytest
@@ -17,7 +21,12 @@ from repertory.teams.engineering.release import Releaser
 from repertory.teams.engineering.runner import BuildRunner
 from repertory.teams.engineering.team import engineering_team
 
-pytestmark = [pytest.mark.engine, pytest.mark.timeout(900), pytest.mark.anyio]
+pytestmark = [
+    pytest.mark.engine,
+    pytest.mark.timeout(900),
+    pytest.mark.anyio,
+    pytest.mark.skipif("REPERTORY_TEST_BUILD" not in os.environ, reason="set REPERTORY_TEST_BUILD=1: it takes minutes"),
+]
 
 
 async def test_a_trivial_request(embedded_engine: RunningEngine, tmp_path: Path) -> None:

@@ -60,7 +60,7 @@ def test_a_supervisor_that_is_killed_leaves_the_engines_serving_and_the_next_tak
 ) -> None:
     before = only(up(home, wanted(engines.spec("a"))))
     kill(supervisor_pid(home))
-    assert not supervisor_runs(ServingFolder.of(home))
+    wait_until(lambda: not supervisor_runs(ServingFolder.of(home)), "it did not end")
     state = current_state(home)
     assert state.supervisor is None
     assert only(state) == before
@@ -100,7 +100,7 @@ def test_down_in_the_middle_of_a_start(home: Home, files: ServingFolder, engines
     wait_until(lambda: engines.count("a", "start") == 1, "it was not started")
     down(home)
     assert processes_of(files.root) == []
-    assert not supervisor_runs(files)
+    wait_until(lambda: not supervisor_runs(files), "it did not end")
 
 
 def test_a_supervisor_killed_in_the_middle_of_a_start_does_not_lose_the_engine(
