@@ -167,8 +167,7 @@ class Build:
         self._probes = [*seeds, *distinguishing_calls(contract, seeds, count=_DISTINGUISHING)]
 
     async def _describe(self, shown: str, contract: Contract) -> dict[str, Any] | None:
-        names = [tool.name for tool in contract.tools]
-        result = await self._calls.fill("prompt_engineer", f"{shown}\n\nTools: {', '.join(names)}")
+        result = await self._calls.fill("prompt_engineer", f"{shown}\n\nTools: {', '.join(contract.tool_names)}")
         return result.value
 
     async def _draft(self, tasks: Sequence[str], built: Built, effort: Effort) -> None:
@@ -218,7 +217,7 @@ class Build:
 
     async def _add(self, drafts: Sequence[Candidate], built: Built) -> None:
         self._candidates += drafts
-        names = [tool.name for tool in built.contract.tools]
+        names = built.contract.tool_names
         self._candidates = await self._examiner.examine(self._candidates, self._probes, self._cases, names)
         built.selection = select(built.contract, self._candidates, self._cases, self._probes)
 

@@ -92,6 +92,11 @@ class Contract:
     given: bool = False
     rules: tuple[str, ...] = field(default=())
 
+    @property
+    def tool_names(self) -> list[str]:
+        """The functions' names, in their order."""
+        return [tool.name for tool in self.tools]
+
     def tool(self, name: str) -> Tool | None:
         """The function of a name."""
         return next((tool for tool in self.tools if tool.name == name), None)

@@ -91,7 +91,7 @@ def _yaml(manifest: AgentManifest) -> str:
 
 def _tests(built: Built) -> str:
     """The tests that were kept, as a file that pytest can run beside `tools.py`."""
-    names = ", ".join(tool.name for tool in built.contract.tools)
+    names = ", ".join(built.contract.tool_names)
     lines = [f"from tools import {names}", "", "", *_RAISES, "", "", "def test_tools():"]
     return "\n".join(lines + [f"    assert {case.text}" for case in built.selection.kept] + ["    assert True", ""])
 

@@ -59,7 +59,7 @@ class Releaser:
         """Run every test that the candidate passed once more, against the file that is in the package."""
         passed = built.best.passed if built.best else ()
         candidate = Candidate(0, package.files[TOOLS].decode())
-        names = [tool.name for tool in built.contract.tools]
+        names = built.contract.tool_names
         [found] = await Examiner(self._sandbox).examine([candidate], [], passed, names)
         if found.load_error is not None:
             message = f"the packed code does not load: {found.load_error}"

@@ -25,7 +25,7 @@ from repertory.storage.records import SectionVersion
 from repertory.storage.store import Store
 from repertory.teams.engineering.build import Build, Built
 from repertory.teams.engineering.build_result import BuildResult, steps_of
-from repertory.teams.engineering.contract import Contract
+from repertory.teams.engineering.contract import Contract, Tool
 from repertory.teams.engineering.contract_text import read_contract
 from repertory.teams.engineering.execution import Examiner
 from repertory.teams.engineering.knowledge import find_notes
@@ -184,7 +184,7 @@ class BuildRunner:
             status="built" if agent else "not_built",
             agent=agent,
             why=why or _success(built.contract, passed, passed + failed, built),
-            tools=[_tool(built.contract, tool.name) for tool in built.contract.tools] if agent else [],
+            tools=[_document(tool) for tool in built.contract.tools] if agent else [],
             tests_written=passed + failed,
             tests_passed=passed,
             candidates=len(built.candidates),
@@ -222,11 +222,9 @@ class BuildRunner:
         return replace(result, tokens=tokens, seconds=recorder.elapsed_s, steps=steps_of(recorder.events))
 
 
-def _tool(contract: Contract, name: str) -> dict[str, Any]:
-    tool = contract.tool(name)
-    assert tool is not None  # noqa: S101 - the names are the contract's own
+def _document(tool: Tool) -> dict[str, Any]:
     return {
-        "name": name,
+        "name": tool.name,
         "description": tool.note,
         "input_schema": tool.input_schema,
         "output_schema": tool.output_schema,
@@ -235,7 +233,7 @@ def _tool(contract: Contract, name: str) -> dict[str, Any]:
 
 def _success(contract: Contract, passed: int, written: int, built: Built) -> str:
     agreeing = built.best.group if built.best else 0
-    names = ", ".join(tool.name for tool in contract.tools)
+    names = ", ".join(contract.tool_names)
     return (
         f"{names}: passes {passed} of {written} tests, and {agreeing} of {len(built.candidates)} independent drafts "
         "behave in the same way"

@@ -9,7 +9,7 @@ _LINES = 8
 
 def testing_task(contract: Contract) -> str:
     """The form of the answer, with the names of this contract."""
-    names = ", ".join(tool.name for tool in contract.tools)
+    names = ", ".join(contract.tool_names)
     first = contract.tools[0].name
     refusals = f"\nassert raises(ValueError, {first}, ...)" if contract.refuses_with_value_error else ""
     return (
