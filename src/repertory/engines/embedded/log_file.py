@@ -23,8 +23,9 @@ def new_log(folder: Path, name: str) -> Path:
     path = folder / f"{name}-{stamp}-{secrets.token_hex(3)}.log"
     # The log can hold parts of prompts: only its owner reads it.
     os.close(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600))
-    logs = sorted(folder.glob(f"{name}-*.log"), key=lambda log: log.name)
-    for old in logs[:-_KEPT]:
+    # Starts within one second share a stamp, so the new file is kept by name and not by its place in the order.
+    others = sorted(log for log in folder.glob(f"{name}-*.log") if log != path)
+    for old in others[: max(0, len(others) + 1 - _KEPT)]:
         with contextlib.suppress(OSError):
             old.unlink()
     return path
