@@ -7,8 +7,8 @@ READY := $(VENV)/.ready
 CACHE ?= $(or $(XDG_CACHE_HOME),$(HOME)/.cache)/repertory
 export REPERTORY_TEST_MODELS ?= $(CACHE)/models
 export NO_MKDOCS_2_WARNING := 1
-# Many tests wait for a process to start, so a few more than there are cores.
-WORKERS ?= $(shell echo $$(( $$(nproc 2>/dev/null || echo 2) + 1 )))
+# Many tests wait for a process or a time limit, so there are more of them at a time than cores.
+WORKERS ?= $(shell echo $$(( 2 * $$(nproc 2>/dev/null || echo 2) )))
 export REPERTORY_TEST_VLLM ?= $(CACHE)/vllm
 
 .PHONY: help setup demo test test-fast lint format typecheck bench docs docs-check lock vllm clean

@@ -14,6 +14,7 @@ SCRIPTS: dict[str, tuple[tuple[str, ...], tuple[str, ...]]] = {
     "chaos_turns": (("--turns", "30"), ("--turns", "300")),
     "structured_calls": (("--calls", "100"), ("--calls", "1000")),
     "coaching_turns": ((), ()),
+    "odd_messages": ((), ()),
 }
 """Each benchmark with the arguments of its short and of its long form."""
 

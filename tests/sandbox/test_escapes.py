@@ -6,6 +6,7 @@ import secrets
 import socket
 import subprocess
 import sys
+import time
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -53,9 +54,19 @@ class Canaries:
             with pytest.raises(BlockingIOError):
                 listener.accept()
         assert self.process.poll() is None
-        _, alive = psutil.wait_procs(self.inside, timeout=60)
+        deadline = time.monotonic() + 60
+        while (alive := [process for process in self.inside if _runs(process)]) and time.monotonic() < deadline:
+            time.sleep(0.01)
         assert alive == []
         assert [child.pid for child in psutil.Process().children(recursive=True)] == [self.process.pid]
+
+
+def _runs(process: psutil.Process) -> bool:
+    """Whether it can still do anything. The dead whose parent has gone wait for the first process to collect them."""
+    try:
+        return process.is_running() and process.status() not in (psutil.STATUS_ZOMBIE, psutil.STATUS_DEAD)
+    except psutil.NoSuchProcess:
+        return False
 
 
 @pytest.fixture(scope="module")

@@ -7,6 +7,7 @@ the launch; its children inherit that. So whatever an engine started can be foun
 import contextlib
 import os
 import signal
+import time
 from collections.abc import Iterable, Mapping
 from pathlib import Path
 
@@ -19,6 +20,7 @@ __all__ = (
     "launch_environment",
     "processes_of",
     "started_at",
+    "wait_ended",
 )
 
 _HOME = "REPERTORY_SERVING_HOME"
@@ -28,6 +30,7 @@ _CLOCK_SLACK_S = 2.0
 """Start times are computed from the boot time, which moves a little when the clock is set."""
 END_GRACE_S = 10.0
 """How long a process may take to end after SIGTERM, before SIGKILL."""
+_POLL_S = 0.02
 
 
 def launch_environment(folder: Path, instance: str, launch: str) -> dict[str, str]:
@@ -69,6 +72,30 @@ def _carries(process: psutil.Process, wanted: Mapping[str, str]) -> bool:
     return all(environment.get(name) == value for name, value in wanted.items())
 
 
+def wait_ended(processes: Iterable[psutil.Process], timeout_s: float) -> list[psutil.Process]:
+    """Wait for processes to end. Returns those that live on.
+
+    The dead whose parent has gone stay until the first process collects them, which some containers do seldom: they
+    count as ended.
+    """
+    end = time.monotonic() + timeout_s
+    living = list(processes)
+    while True:
+        _, living = psutil.wait_procs(living, timeout=0)  # collects those that are our own children
+        living = [process for process in living if _lives(process)]
+        left_s = end - time.monotonic()
+        if not living or left_s <= 0:
+            return living
+        time.sleep(min(_POLL_S, left_s))
+
+
+def _lives(process: psutil.Process) -> bool:
+    try:
+        return process.status() not in (psutil.STATUS_ZOMBIE, psutil.STATUS_DEAD)
+    except psutil.Error:
+        return False
+
+
 def end_processes(processes: Iterable[psutil.Process], *, grace_s: float = END_GRACE_S) -> list[psutil.Process]:
     """Ask processes to end, wait, then kill what is left. Returns those that live on (in a system call that hangs).
 
@@ -79,7 +106,7 @@ def end_processes(processes: Iterable[psutil.Process], *, grace_s: float = END_G
         for process in living:
             with contextlib.suppress(psutil.Error):
                 process.send_signal(number)
-        _, living = psutil.wait_procs(living, timeout=grace_s if number == signal.SIGTERM else 5.0)
+        living = wait_ended(living, grace_s if number == signal.SIGTERM else 5.0)
         if not living:
             break
     return living

@@ -25,6 +25,7 @@ from typing import NoReturn
 
 import psutil
 
+from repertory.serving.instances.process_identity import wait_ended
 from repertory.serving.instances.rotating_log import RotatingLog
 
 __all__ = ("ENGINE_LOG", "PROCESS_RECORD", "ShimOrder", "main")
@@ -251,7 +252,7 @@ def _end_children() -> None:
     for process in left:
         with contextlib.suppress(psutil.Error):
             process.kill()
-    psutil.wait_procs(left, timeout=5)
+    wait_ended(left, 5)
 
 
 if __name__ == "__main__":

@@ -1,12 +1,14 @@
 """An engine whose instance takes turns with others: each generation first waits until its instance is awake."""
 
 from collections.abc import AsyncGenerator, Sequence
+from contextlib import asynccontextmanager
 
 from repertory.engines.connect import connect
 from repertory.engines.estimate import estimate_prompt_tokens
 from repertory.engines.profile import EngineKind, EngineProfile, FanOut
 from repertory.engines.protocol import ChatMessage, Engine, GenerateRequest, StreamPart
 from repertory.errors import EngineUnavailableError
+from repertory.serving.gateway.upstream import Address, Upstream
 from repertory.serving.instances.directory import InstanceDirectory, RunningInstance
 
 __all__ = ("TurnTakingEngine", "connect_instance")
@@ -41,6 +43,26 @@ class TurnTakingEngine:
     def context_tokens(self) -> int:
         """The longest prompt plus answer that one request may have."""
         return self._context_tokens
+
+    def upstream(self) -> Upstream:
+        """The instance as a gateway sees it, which wakes it for a request as this engine does for a generation."""
+        return Upstream(
+            id=self._instance,
+            address=Address("http://127.0.0.1:1"),
+            kind=self._profile.kind,
+            served_model=self._model,
+            concurrency=1,
+            context_tokens=self._context_tokens,
+            hold=self._hold,
+        )
+
+    @asynccontextmanager
+    async def _hold(self) -> AsyncGenerator[Address]:
+        async with self._directory.use(self._instance) as held:
+            if held.url is None:
+                message = f"the instance {self._instance} has no address"
+                raise EngineUnavailableError(message)
+            yield Address(held.url, held.api_key)
 
     async def generate(self, request: GenerateRequest) -> AsyncGenerator[StreamPart]:
         """Stream one generation, when it is the instance's turn."""
