@@ -131,3 +131,22 @@ def test_same_question_same_answer() -> None:
     assert [(p.candidate.name, p.slots, p.agents) for p in first.placements] == [
         (p.candidate.name, p.slots, p.agents) for p in second.placements
     ]
+
+
+def test_when_the_time_is_up_there_is_still_a_plan_that_holds_and_its_gap_is_true() -> None:
+    plans = 0
+    for seed in range(60):
+        problem = random_problem(seed)
+        hasty = cast(problem.pool, problem.profile, problem.agents, problem.together, limit_s=0.0)
+        best = cast(problem.pool, problem.profile, problem.agents, problem.together, limit_s=20)
+        if hasty.status != "feasible":
+            continue
+        plans += 1
+        assert best.score <= hasty.score / (1 - hasty.gap) + 1e-6, seed
+        assert set(hasty.by_agent) == set(problem.agents)
+        taken = dict.fromkeys(range(len(problem.profile.slots)), 0)
+        for item in hasty.placements:
+            for d in item.slots:
+                taken[d] += item.load_mib
+        assert all(load <= problem.profile.slots[d].room_mib for d, load in taken.items()), seed
+    assert plans >= 10

@@ -6,8 +6,9 @@ from dataclasses import dataclass, replace
 
 from repertory.catalog.profiles import DeviceProfile
 from repertory.planning.candidates import Candidate, prune
-from repertory.planning.master import SCORE_SCALE, Capacity, Cut, MasterResult, solve_master
+from repertory.planning.master import SCORE_SCALE, Capacity, Cut, MasterResult, score_units, solve_master
 from repertory.planning.needs import AgentNeeds
+from repertory.planning.one_model import one_model_for_all
 from repertory.planning.packing import Placement, pack, pack_loosely
 from repertory.planning.relaxation import Relaxation, relax
 from repertory.planning.together import Together
@@ -98,8 +99,9 @@ def cast(
         answer, proven = search.best(cuts, left, shrink)
         spent = time.monotonic() - began
         if not answer.plays:
-            status = "infeasible" if answer.status == "infeasible" and exact and shrink == 1.0 else "unknown"
-            return Casting(status, (), 0.0, 0.0, spent)
+            if answer.status == "infeasible" and exact and shrink == 1.0:
+                return Casting("infeasible", (), 0.0, 0.0, spent)
+            break
         placed = pack(_groups(pool, answer), profile.slots, together, limit_s=max(0.5, min(5.0, left / 4)))
         if placed is None and len(profile.slots) > _EXACT_DEVICES:
             placed, exact = pack_loosely(_groups(pool, answer), profile.slots, together), False
@@ -114,7 +116,26 @@ def cast(
         exact = exact and len(profile.slots) <= _EXACT_DEVICES
         if not exact:
             shrink *= _SHRINK
-    return Casting("unknown", (), 0.0, 1.0, time.monotonic() - began)
+    if min_instances > 1:
+        return Casting("unknown", (), 0.0, 1.0, time.monotonic() - began)
+    return _in_haste(pool, profile, agents, together, bounds.bound, began)
+
+
+def _in_haste(
+    pool: Sequence[Candidate],
+    profile: DeviceProfile,
+    agents: Mapping[str, AgentNeeds],
+    together: Together,
+    bound: float,
+    began: float,
+) -> Casting:
+    """The best single instance for all agents: a plan that holds, when the time for the search is up."""
+    placed = one_model_for_all(pool, agents, profile.slots, together)
+    if placed is None:
+        return Casting("unknown", (), 0.0, 1.0, time.monotonic() - began)
+    score = sum(score_units(placed.candidate, name, needs.importance) for name, needs in agents.items())
+    gap = max(0.0, (bound - score) / bound)
+    return Casting("feasible", (placed,), score / SCORE_SCALE, gap, time.monotonic() - began)
 
 
 @dataclass

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from repertory.catalog.profiles import DeviceProfile
-from repertory.planning.candidates import Candidate
+from repertory.planning.one_model import one_model_for_all
 from repertory.planning.packing import Group, Placement, pack
 from repertory.planning.plan import Plan
 from repertory.planning.together import Together, together_sets
@@ -57,26 +57,10 @@ def compare(plan: Plan) -> list[HandPlan]:
     rows = [_measure("repertory", plan, [(p.candidate, 1, p.agents) for p in placed], placed)]
     each = [(p.candidate, 1, (agent,)) for p in placed for agent in p.agents]
     rows.append(_measure("one instance per agent", plan, each))
-    one = _one_model(plan)
+    one = one_model_for_all(plan.found, plan.team.agents, plan.profile.slots, _sets(plan))
     if one is not None:
-        rows.append(_measure("one model for all", plan, [(one, 1, tuple(plan.team.agents))]))
+        rows.append(_measure("one model for all", plan, [(one.candidate, 1, tuple(plan.team.agents))]))
     return rows
-
-
-def _one_model(plan: Plan) -> Candidate | None:
-    """The model that serves every agent with the best sum of scores on these devices."""
-    agents = plan.team.agents
-    together = _sets(plan)
-    able = [
-        c
-        for c in plan.found
-        if set(c.scores) == set(agents) and pack([(c, 1, tuple(agents))], plan.profile.slots, together) is not None
-    ]
-    return max(
-        able,
-        key=lambda c: (sum(c.scores[a].total * agents[a].importance for a in agents), -c.fixed_mib * c.span),
-        default=None,
-    )
 
 
 def _measure(

@@ -11,7 +11,7 @@ violated; bound and reduced costs are valid after every round, so a limit on the
 
 import importlib
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -24,6 +24,8 @@ __all__ = ("Relaxation", "relax")
 
 _ROUNDS = 30
 _EPS = 1e-6
+_SURE = 20.0
+"""Another round surely follows when this many times the last one's duration is left."""
 
 
 @dataclass(frozen=True)
@@ -64,13 +66,21 @@ def relax(
     until = time.monotonic() + limit_s
     best = _of_each_agent(pool, importance)
     program = _LinearProgram(pool, importance, capacity, together, min_instances)
-    for _ in range(_ROUNDS):
-        found = program.solve(until - time.monotonic())
-        if found is None:
+    for round_ in range(_ROUNDS):
+        began = time.monotonic()
+        solved = program.solve(until - began)
+        if solved is None:
             break
-        best = found
-        if best.bound is None or not program.add_violated():
+        if not solved:
+            return Relaxation(None, {})
+        now = time.monotonic()
+        violated = program.violated()
+        # Reading all costs takes a third of a round, so it is left out where another round surely follows.
+        if not violated or round_ == _ROUNDS - 1 or until - now < _SURE * (now - began):
+            best = program.relaxation()
+        if not violated:
             break
+        program.add(violated)
     return best
 
 
@@ -149,31 +159,35 @@ class _LinearProgram:
                     row.SetCoefficient(place, candidate.agent_mib[agent])
             self._goal.SetCoefficient(place, score_units(candidate, agent, self._importance[agent]))
 
-    def add_violated(self) -> bool:
-        """Add the rows "only on what is used" that the last answer violates; whether there were any."""
-        used = [use.solution_value() for use in self._uses]
-        broken = [
+    def violated(self) -> list[tuple[str, int]]:
+        """The rows "only on what is used" that the last answer violates."""
+        used = [use.solution_value() + _EPS for use in self._uses]
+        return [
             (agent, j)
             for (agent, j), place in self._places.items()
-            if (agent, j) not in self._served and place.solution_value() > used[j] + _EPS
+            if (agent, j) not in self._served and place.solution_value() > used[j]
         ]
-        for agent, j in broken:
+
+    def add(self, rows: Iterable[tuple[str, int]]) -> None:
+        """Add rows "only on what is used"."""
+        for agent, j in rows:
             row = self._at_most(0)
             row.SetCoefficient(self._places[agent, j], 1)
             row.SetCoefficient(self._uses[j], -1)
             self._served.add((agent, j))
-        return bool(broken)
 
-    def solve(self, left_s: float) -> Relaxation | None:
-        """Bound and reduced costs with the rows so far; None where the time was up."""
+    def solve(self, left_s: float) -> bool | None:
+        """Whether there is an answer with the rows so far; None where the time was up."""
         if left_s <= 0:
             return None
         self._solver.SetTimeLimit(max(1, int(left_s * 1000)))
         status = self._solver.Solve()
         if status == self._linear.Solver.INFEASIBLE:
-            return Relaxation(None, {})
-        if status != self._linear.Solver.OPTIMAL:
-            return None
+            return False
+        return True if status == self._linear.Solver.OPTIMAL else None
+
+    def relaxation(self) -> Relaxation:
+        """Bound and reduced costs of the last answer."""
         idle = [max(0.0, -use.reduced_cost()) for use in self._uses]
         costs = {
             (agent, j): max(0.0, -place.reduced_cost(), idle[j]) if place.solution_value() < 1e-9 else 0.0
