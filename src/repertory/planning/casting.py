@@ -129,13 +129,13 @@ def _in_haste(
     bound: float,
     began: float,
 ) -> Casting:
-    """The best single instance for all agents: a plan that holds, when the time for the search is up."""
-    placed = one_model_for_all(pool, agents, profile.slots, together)
+    """The best single model for all agents: a plan that holds, when the time for the search is up."""
+    placed = one_model_for_all(pool, agents, profile.slots, together, copies=True)
     if placed is None:
         return Casting("unknown", (), 0.0, 1.0, time.monotonic() - began)
-    score = sum(score_units(placed.candidate, name, needs.importance) for name, needs in agents.items())
+    score = sum(score_units(placed[0].candidate, name, needs.importance) for name, needs in agents.items())
     gap = max(0.0, (bound - score) / bound)
-    return Casting("feasible", (placed,), score / SCORE_SCALE, gap, time.monotonic() - began)
+    return Casting("feasible", tuple(placed), score / SCORE_SCALE, gap, time.monotonic() - began)
 
 
 @dataclass

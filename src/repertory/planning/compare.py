@@ -58,8 +58,8 @@ def compare(plan: Plan) -> list[HandPlan]:
     each = [(p.candidate, 1, (agent,)) for p in placed for agent in p.agents]
     rows.append(_measure("one instance per agent", plan, each))
     one = one_model_for_all(plan.found, plan.team.agents, plan.profile.slots, _sets(plan))
-    if one is not None:
-        rows.append(_measure("one model for all", plan, [(one.candidate, 1, tuple(plan.team.agents))]))
+    if one:
+        rows.append(_measure("one model for all", plan, [(one[0].candidate, 1, tuple(plan.team.agents))]))
     return rows
 
 

@@ -12,15 +12,28 @@ __all__ = ("one_model_for_all",)
 
 
 def one_model_for_all(
-    found: Sequence[Candidate], agents: Mapping[str, AgentNeeds], slots: Sequence[Slot], together: Together
-) -> Placement | None:
-    """The one instance that serves every agent with the best sum of scores; None where none can be placed."""
+    found: Sequence[Candidate],
+    agents: Mapping[str, AgentNeeds],
+    slots: Sequence[Slot],
+    together: Together,
+    *,
+    copies: bool = False,
+) -> list[Placement] | None:
+    """The model that serves every agent with the best sum of scores; None where none can be placed.
+
+    Args:
+        found: Candidates.
+        agents: Who must play.
+        slots: The devices.
+        together: Sets of agents that may run at once.
+        copies: Whether it may run as more than one instance, where one does not hold the cache of all.
+    """
     able = [candidate for candidate in found if candidate.scores.keys() >= agents.keys()]
     able.sort(key=lambda c: c.fixed_mib * c.span)
     able.sort(key=lambda c: sum(c.scores[a].total * agents[a].importance for a in agents), reverse=True)
     for candidate in able:
         whole = [(candidate, 1, tuple(agents))]
-        placed = pack_loosely(whole, slots, together) or pack(whole, slots, together)
-        if placed is not None:
-            return placed[0]
+        placed = pack(whole, slots, together) or (pack_loosely(whole, slots, together) if copies else None)
+        if placed:
+            return placed
     return None
