@@ -1,11 +1,13 @@
 """Claim: memory stays flat over 10,000 streams, a third of them broken or cancelled, and nothing is left open.
 
 Run: `python -m benchmarks.stream_load --streams 10000` (the default is 1,000). Flat is a number: the slope of resident
-memory over streams, fitted to all samples after the first quarter, in bytes per stream.
+memory (what the allocator keeps in reserve given back) over streams, fitted to all samples after the first quarter, in bytes per stream.
 """
 
 import argparse
 import asyncio
+import contextlib
+import ctypes
 import gc
 import statistics
 import sys
@@ -48,6 +50,14 @@ async def call(engine: OpenAIEngine, random: Random, ends: Counter[str]) -> None
         ends[failure_code(error)] += 1
 
 
+def _give_back_free_memory() -> None:
+    """What the allocator keeps for later use is not held by us; glibc lets it grow by some 300 bytes a stream."""
+    gc.collect()
+    if sys.platform == "linux":
+        with contextlib.suppress(OSError, AttributeError):
+            ctypes.CDLL(None).malloc_trim(0)
+
+
 async def load(streams: int) -> dict[str, Any]:
     random, ends = Random(1), Counter[str]()
     process, held = psutil.Process(), list[float]()
@@ -73,7 +83,7 @@ async def load(streams: int) -> dict[str, Any]:
                     group.start_soon(worker)
             scripted.requests.clear()
             scripted.other_requests.clear()
-            gc.collect()
+            _give_back_free_memory()
             held.append(process.memory_info().rss / 2**20)
         print(f"{sum(ends.values()):,} streams, {held[0]:.1f} to {held[-1]:.1f} MiB", flush=True)
         await engine.aclose()
