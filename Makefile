@@ -10,13 +10,19 @@ export NO_MKDOCS_2_WARNING := 1
 # Many tests wait for a process or a time limit, so there are more of them at a time than cores.
 WORKERS ?= $(shell echo $$(( 2 * $$(nproc 2>/dev/null || echo 2) )))
 export REPERTORY_TEST_VLLM ?= $(CACHE)/vllm
+export REPERTORY_TEST_HARNESSES ?= $(CACHE)/harnesses
 
-.PHONY: help setup demo test test-fast lint format typecheck bench docs docs-check lock vllm clean
+.PHONY: help setup web demo test lint format typecheck bench docs docs-check lock vllm harnesses clean
 
 help:  ## Show this list
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | awk -F':.*## ' '{printf "  make %-12s %s\n", $$1, $$2}'
 
-setup: $(READY)  ## Create .venv with the `repertory` command and all development tools
+setup: $(READY)  ## Create .venv with the `repertory` command and all development tools, and build the dashboard
+	@$(BIN)/python web/build_hook.py || echo "The dashboard is not built; everything else works. Try again: make web"
+	@echo "Ready: $(BIN)/repertory --help"
+
+web: $(READY)  ## Build the dashboard (Node from a wheel where none is installed)
+	@$(BIN)/python web/build_hook.py
 
 $(READY): requirements.lock pyproject.toml
 	@test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
@@ -28,14 +34,20 @@ $(READY): requirements.lock pyproject.toml
 demo: $(READY)  ## Two short coaching sessions with a real model on this machine
 	@$(BIN)/repertory demo
 
-test: test-fast test-engines  ## All tests, those with real engines included
+test: test-fast test-web test-engines  ## All tests: with real engines, and in a browser where there is Chromium
 
+.PHONY: test-fast test-web test-engines
 test-fast: $(READY)  ## The tests without an engine, as many at a time as there are cores
-	@$(BIN)/python -m pytest -m "not engine and not vllm" --numprocesses $(WORKERS)
+	@$(BIN)/python -m pytest -m "not engine and not vllm and not browser" --numprocesses $(WORKERS)
 
-.PHONY: test-fast test-engines
-test-engines: $(READY) test-models  ## The tests with real engines, one at a time
-	@$(BIN)/python -m pytest -m "engine or vllm"
+test-web: web  ## The dashboard's components, and its pages in Chromium
+	@$(BIN)/python web/build_hook.py run --silent lint
+	@$(BIN)/python web/build_hook.py run --silent test
+	@$(BIN)/python -m pytest -m "browser and not engine"
+
+test-engines: web test-models  ## The tests with real engines, one at a time
+	@$(BIN)/python -m pytest -m "(engine or vllm) and not browser"
+	@$(BIN)/python -m pytest -m "browser and engine"  # Playwright does not share a process with asyncio's tests
 
 .PHONY: test-models
 test-models: $(READY)
@@ -67,6 +79,10 @@ lock: $(READY)  ## Resolve requirements.lock again from pyproject.toml
 
 vllm: $(READY)  ## An environment with vLLM's CPU build and a small model for it (3.5 GB, cached)
 	@$(BIN)/python -m tests.vllm_environment $(REPERTORY_TEST_VLLM)
+
+harnesses: $(READY)  ## Claude Code, OpenCode and Qwen Code for the tests of harnesses (npm, 640 MB, cached)
+	@$(BIN)/python web/build_hook.py install --silent --no-audit --no-fund --prefix $(REPERTORY_TEST_HARNESSES) \
+	  @anthropic-ai/claude-code@2.1.197 opencode-ai@1.18.33 @qwen-code/qwen-code@0.15.10
 
 clean:  ## Remove the environment and caches of this checkout
 	@rm -rf $(VENV) .cache site dist .pytest_cache .ruff_cache .hypothesis

@@ -15,6 +15,8 @@ SCRIPTS: dict[str, tuple[tuple[str, ...], tuple[str, ...]]] = {
     "structured_calls": (("--calls", "100"), ("--calls", "1000")),
     "coaching_turns": ((), ()),
     "odd_messages": ((), ()),
+    "harness": (("--turns", "1"), ("--turns", "20")),
+    "returning_sessions": (("--quick",), ()),
 }
 """Each benchmark with the arguments of its short and of its long form."""
 

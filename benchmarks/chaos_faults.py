@@ -65,9 +65,9 @@ def _keep_alive(script: Script) -> Script:
 
 def _drip(script: Script) -> Script:
     steps: list[Step] = []
-    for step in script.steps:
+    for step in _events(script, 1.0):
         steps += [Pause(DRIP_S), step]
-    return replace(script, steps=steps)
+    return replace(script, steps=[*steps, Hang()])  # a short answer could be whole in time, and would be no fault
 
 
 SCRIPT_FAULTS: dict[str, Callable[[Script], Script]] = {

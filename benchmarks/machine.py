@@ -36,7 +36,8 @@ def write_result(name: str, data: dict[str, Any]) -> Path:
     """Keep a result as `benchmarks/results/NAME.json`, with the machine, the time and the command."""
     RESULTS.mkdir(exist_ok=True)
     path = RESULTS / f"{name}.json"
-    script = Path(sys.argv[0]).stem
+    program = Path(sys.argv[0])
+    script = program.parent.name if program.stem == "__main__" else program.stem
     command = " ".join([f"python -m benchmarks.{script}", *sys.argv[1:]])
     document = {
         "measured_at": datetime.now(UTC).isoformat(timespec="seconds"),

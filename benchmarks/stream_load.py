@@ -1,7 +1,8 @@
 """Claim: memory stays flat over 10,000 streams, a third of them broken or cancelled, and nothing is left open.
 
 Run: `python -m benchmarks.stream_load --streams 10000` (the default is 1,000). Flat is a number: the slope of resident
-memory (what the allocator keeps in reserve given back) over streams, fitted to all samples after the first quarter, in bytes per stream.
+memory over streams, fitted to all samples after the first quarter, in bytes per stream; what the allocator keeps in
+reserve is given back before each sample.
 """
 
 import argparse

@@ -14,6 +14,7 @@ __all__ = (
     "EngineRejectedError",
     "EngineTimeoutError",
     "EngineUnavailableError",
+    "HarnessError",
     "ModelStoreError",
     "OutputError",
     "PackageError",
@@ -171,6 +172,10 @@ class EngineRejectedError(EngineError):
 
 class EngineTimeoutError(EngineError):
     """The engine was too slow for the request's deadline, or its stream stalled."""
+
+
+class HarnessError(EngineError):
+    """The program that runs an agent (its harness) did not do what it was asked."""
 
 
 class StreamError(EngineError):

@@ -27,6 +27,11 @@ class Home:
         return self.root / "agents"
 
     @property
+    def harness(self) -> Path:
+        """The folder of the working folders of agents that other programs run, one folder for each person."""
+        return self.root / "harness"
+
+    @property
     def logs(self) -> Path:
         """The folder of engine logs."""
         return self.root / "logs"
@@ -38,8 +43,13 @@ class Home:
 
     @property
     def slots(self) -> Path:
-        """The folder in which llama.cpp keeps slot states (its KV cache on disk)."""
+        """The folder in which running llama.cpp engines write slot states (their KV cache on disk)."""
         return self.root / "slots"
+
+    @property
+    def prefixes(self) -> Path:
+        """The folder of computed prompt prefixes that outlive their engine, for sessions that come back."""
+        return self.root / "prefixes"
 
 
 def locate_home() -> Home:

@@ -16,6 +16,7 @@ from typer.testing import CliRunner, Result
 from repertory.cli import blackboard
 from repertory.errors import RepertoryError, StorageError, UsageError
 from repertory.home import locate_home
+from repertory.registry.records import AgentRecords
 from repertory.storage.records import CommitmentChange
 from repertory.storage.store import Store
 
@@ -148,6 +149,21 @@ def test_erase_tells_what_it_erased() -> None:
     assert _json("export", "--user", "bob")["teams"]
     assert "nothing is kept about user 'me'" in _run("erase", "--yes").stdout
     assert "2 messages" in _run("erase", "--yes", "--user", "bob").stdout
+
+
+def test_erase_is_also_of_what_agents_keep_and_asks_for_that_alone() -> None:
+    records = AgentRecords(locate_home().agents / "diary" / "records.sqlite")
+    for user in ("me", "bob"):
+        call = records.begin(user)
+        call.functions()["records_put"]("secret", f"swordfish of {user}")
+        assert call.end(keep=True)
+    with Store.open():
+        pass
+    with pytest.raises(UsageError):
+        _run("erase")
+    erased = _json("erase", "--yes")
+    assert (erased["teams"], erased["agents"], erased["erased"]["agent_records"]) == ([], ["diary"], 1)
+    assert list(records.export()["users"]) == ["bob"]
 
 
 _ON_A_TERMINAL = """

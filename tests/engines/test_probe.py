@@ -37,12 +37,30 @@ async def test_llamacpp_proves_its_profile(start: Start) -> None:
         "thinking": "no",
         "prefix shared": "yes",
         "cancel frees the engine": "yes",
+        "calls tools": "no",
     }
+    assert not result.profile.tool_calls
     assert result.profile.fan_out is FanOut.COPY_SLOT
     assert result.profile.structured_output
     assert ProbeResult.model_validate_json(result.model_dump_json()) == result
     engine.adopt(result.profile)
     assert engine.profile == result.profile
+
+
+async def test_tools_count_as_proven_when_the_model_calls_one_with_the_right_argument(start: Start) -> None:
+    def calls(request: ScriptedRequest, city: str) -> Reply:
+        if "tools" not in request.fields:
+            return obedient(request)
+        return f'<tool_call>{{"name": "weather", "arguments": {{"city": "{city}"}}}}</tool_call>'
+
+    def right(request: ScriptedRequest) -> Reply:
+        return calls(request, "Vienna" if "Vienna" in request.text else "Utrecht")
+
+    engine = await start(ScriptedEngine(right, kind=EngineKind.VLLM))
+    assert (await probe_engine(engine)).profile.tool_calls
+    always_one = await start(ScriptedEngine(lambda request: calls(request, "Utrecht"), kind=EngineKind.VLLM))
+    result = await probe_engine(always_one)
+    assert (status(result)["calls tools"], result.profile.tool_calls) == ("no", False)
 
 
 async def test_vllm_shares_a_prefix_that_is_being_computed(start: Start) -> None:

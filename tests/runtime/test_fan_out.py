@@ -21,7 +21,7 @@ class CopyingModel(ScriptedModel):
         self.restored: list[int] = []
 
     async def compute_prefix(
-        self, messages: Sequence[ChatMessage], *, slot: int, deadline_s: float | None = None
+        self, messages: Sequence[ChatMessage], *, slot: int, deadline_s: float | None = None, owner: str | None = None
     ) -> PrefixState:
         assert slot == 0
         await asyncio.sleep(self.prefill_s)

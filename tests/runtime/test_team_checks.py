@@ -3,8 +3,11 @@
 import pytest
 
 from repertory.errors import TeamError
+from repertory.runtime.harness.settings import HarnessSettings
 from repertory.runtime.team import Agent, Read, ReadMode, Replies, Section, Team
 from repertory.runtime.team_checks import check_team, require_team
+from repertory.runtime.team_dump import dump_team
+from repertory.runtime.team_file import parse_team
 
 FRESH = Read(mode=ReadMode.FRESH)
 TALLY = {"type": "object", "properties": {"n": {"type": "integer", "minimum": 0, "maximum": 9}}, "required": ["n"]}
@@ -110,3 +113,33 @@ def test_require_team_raises_all_errors_and_no_warning() -> None:
     assert [problem.where for problem in caught.value.problems] == ["agents.a.reads.notes", "agents.b.writes"]
     assert caught.value.exit_code == 2
     assert "did you mean `notes`?" in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("harness", "place", "message"),
+    [
+        ({"kind": "command"}, "agents.a.harness", "is run by a command, but none is given"),
+        ({"kind": "native", "tools": True}, "agents.a.harness.tools", "`native` has no setting `tools`"),
+        ({"kind": "claude-code", "program": "opencode"}, "agents.a.harness.program", "has no setting `program`"),
+        ({"kind": "acp", "context": "json"}, "agents.a.harness.context", "`acp` has no setting `context`"),
+        (
+            {"kind": "acp", "program": "opencode", "command": ["opencode", "acp"]},
+            "agents.a.harness.program",
+            "names both a `program` and a `command`",
+        ),
+    ],
+)
+def test_settings_that_a_harness_does_not_have(harness: dict[str, object], place: str, message: str) -> None:
+    run_so = agent("answer").model_copy(update={"harness": HarnessSettings.model_validate(harness)})
+    [(severity, where, said)] = told(team({"a": run_so}))
+    assert (severity, where) == ("error", place)
+    assert message in said
+
+
+def test_a_harness_is_a_word_or_a_mapping_and_is_written_as_it_is_read() -> None:
+    def run_by(harness: object) -> Team:
+        return team({"a": Agent.model_validate({"instructions": "-", "writes": "answer", "harness": harness})})
+
+    for given in ("claude-code", {"kind": "command", "command": ["python3", "/a.py"], "tools": True, "timeout_s": 9}):
+        assert parse_team(dump_team(run_by(given))) == run_by(given)
+    assert "harness: claude-code" in dump_team(run_by("claude-code"))

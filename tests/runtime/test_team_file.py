@@ -181,6 +181,8 @@ def valid(text: str) -> bool:
 def test_the_schema_takes_every_valid_file() -> None:
     jsonschema.Draft202012Validator.check_schema(team_file_schema())
     assert valid(SMALL)
+    for harness in ("claude-code", "{kind: acp, program: opencode, tools: true}"):
+        assert valid(SMALL.replace("instructions: Answer.", f"instructions: Answer., harness: {harness}", 1))
     assert all(valid(path.read_text(encoding="utf-8")) for path in EXAMPLES.glob("*.yaml"))
 
 
@@ -194,6 +196,8 @@ def test_the_schema_takes_every_valid_file() -> None:
         ("answer: latest", "answer: fersh"),
         ("writes: answer", "writes: Answer"),
         ("instructions: Answer.", "instructions: ''"),
+        ("instructions: Answer.", "instructions: Answer., harness: claude"),
+        ("instructions: Answer.", "instructions: Answer., harness: {kind: acp, programme: opencode}"),
     ],
 )
 def test_the_schema_finds_mistakes_of_shape(good: str, bad: str) -> None:

@@ -1,10 +1,13 @@
+import io
 from datetime import UTC, datetime, timedelta
 from typing import Any, TypeVar
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from rich.console import Console
 
+from repertory.cli.timeline_view import render_timeline
 from repertory.runtime.events import (
     AgentDelta,
     AgentFinished,
@@ -14,6 +17,7 @@ from repertory.runtime.events import (
     AgentRepair,
     AgentStarted,
     ContextCut,
+    HarnessFinished,
     MergeDone,
     NoticeShown,
     PrefixComputed,
@@ -190,6 +194,22 @@ def test_a_turn_that_was_taken_from_the_agents() -> None:
     timeline = build_timeline(events.events)
     assert (timeline.safety_level, timeline.status, timeline.first_token_s) == ("crisis", "complete", None)
     assert timeline.agents[0].status == "pending"
+
+
+def test_calls_of_a_program_are_told_with_what_it_added() -> None:
+    events = _Events()
+    call: dict[str, Any] = {"agent": "coach", "harness": "claude-code", "prompt_tokens": 90, "cached_tokens": 60}
+    call |= {"output_tokens": 9, "seconds": 2.5, "added_tokens": 250, "shared_prefix": True}
+    events(HarnessFinished, 3.0, status="failed", requests=0, added_sent=False, **call)
+    events(HarnessFinished, 6.0, status="answered", requests=2, added_sent=True, **call)
+    timeline = build_timeline(events.events)
+    [coach] = timeline.agents
+    assert [(one.status, one.requests) for one in coach.programs] == [("failed", 0), ("answered", 2)]
+    screen = io.StringIO()
+    Console(file=screen, width=120).print(render_timeline(timeline, 120))
+    shown = " ".join(screen.getvalue().split())
+    assert "claude-code failed after 2.5 s, 0 requests, about 250 tokens of its own left out" in shown
+    assert "claude-code answered after 2.5 s, 2 requests, about 250 tokens of its own sent behind the shared" in shown
 
 
 def test_events_of_an_agent_that_was_never_announced_are_kept() -> None:

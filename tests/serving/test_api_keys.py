@@ -6,7 +6,7 @@ import pytest
 
 from repertory.clock import fixed_clock
 from repertory.errors import StorageError, UsageError
-from repertory.serving.api_keys import ADMIN, ALL_MODELS, Caller, KeyRing, new_key, scope_of
+from repertory.serving.api_keys import ADMIN, ALL_MODELS, LOCAL_CALLER, Caller, KeyRing, new_key, scope_of
 from repertory.serving.rate_limit import RateLimits
 from repertory.storage.keys import StoredKey
 from repertory.storage.store import Store
@@ -150,3 +150,32 @@ def test_tokens_are_paid_for_afterwards() -> None:
     assert limits.admit(caller) == pytest.approx(41)
     now[0] += 41
     assert limits.admit(caller) == 0.0
+
+
+async def test_who_showed_a_key_before_is_known_by_its_id_while_it_is_in_use() -> None:
+    key, kept = new_key("app", [ALL_MODELS], user="ada", valid_days=1, clock=fixed_clock(NOW))
+    shelf = Shelf(kept)
+    ring = KeyRing(shelf.load, fresh_s=0.0, clock=fixed_clock(NOW))
+    assert await ring.caller_of(kept.id) == await ring.check(key)
+    assert await ring.caller_of("nobody") is None
+    late = KeyRing(shelf.load, clock=fixed_clock(NOW + timedelta(days=1)))
+    assert await late.caller_of(kept.id) is None
+    shelf.keys = [replace(kept, revoked_at=NOW)]
+    assert await ring.caller_of(kept.id) is None
+
+
+def test_whose_words_a_caller_may_read() -> None:
+    def caller(*scopes: str, user: str | None = None) -> Caller:
+        return Caller("k1", "app", frozenset(scopes), user)
+
+    assert caller("*", user="ada").own_user == "ada"
+    assert caller("*").own_user == "key:k1"
+    assert LOCAL_CALLER.own_user == "me"
+    assert LOCAL_CALLER.may_read("anybody")
+    assert caller("*", user="ada").may_read("ada")
+    assert not caller("*", user="ada").may_read("bob")
+    assert not caller(ADMIN).may_read("ada")
+    assert caller(ADMIN, "reads-user:ada").may_read("ada")
+    assert not caller(ADMIN, "reads-user:ada").may_read("bob")
+    assert caller("reads-user:*").may_read("bob")
+    assert not caller("reads-user:*").may_use("team", "coaching")

@@ -56,6 +56,7 @@ def test_an_erase_tells_what_it_deleted_and_touches_nobody_else(store: Store, no
     _fill(store, "other", "ada", "second", now)
     strangers, second = store.export("bob"), store.export("ada", "other")
     assert store.erase("ada", "coaching") == {
+        "agent_records": 0,
         "blackboards": 1,
         "commitments": 3,
         "events": 3,

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from repertory.cli.agents_chat import agents_chat
 from repertory.cli.output import JsonOption, emit_json, screen, side
 from repertory.cli.safe_text import printable
 
@@ -24,7 +25,7 @@ LabelArgument = Annotated[
 def register(app: typer.Typer) -> None:
     """Add the group of commands."""
     group = typer.Typer(
-        help="The deployed agents: see, call, promote, roll back, export and import.",
+        help="The deployed agents: see, call, talk to, promote, roll back, export and import.",
         no_args_is_help=True,
         rich_markup_mode=None,
     )
@@ -32,6 +33,8 @@ def register(app: typer.Typer) -> None:
         ("list", _list),
         ("show", _show),
         ("call", _call),
+        ("chat", agents_chat),
+        ("records", _records),
         ("promote", _promote),
         ("rollback", _rollback),
         ("retire", _retire),
@@ -55,7 +58,8 @@ def _registry() -> Generator["Registry"]:
 
 def _list(as_json: JsonOption = False) -> None:
     """List the agents and which of their versions answer."""
-    from repertory.cli.agents_view import agent_row, agents_table
+    from repertory.cli.agents_view import agents_table
+    from repertory.registry.documents import agent_row
 
     with _registry() as registry:
         rows = [agent_row(registry, name) for name in registry.names()]
@@ -69,8 +73,10 @@ def _list(as_json: JsonOption = False) -> None:
 
 def _show(label: LabelArgument, as_json: JsonOption = False) -> None:
     """Show what an agent is: its tools with their schemas, permissions, limits, versions and how it was built."""
-    from repertory.cli.agents_view import agent_document, print_agent
+    from repertory.cli.agents_view import print_agent
+    from repertory.registry.documents import agent_document
     from repertory.registry.registry import parse_label
+    from repertory.registry.watch import watch_document
 
     name, version = parse_label(label)
     with _registry() as registry:
@@ -78,6 +84,7 @@ def _show(label: LabelArgument, as_json: JsonOption = False) -> None:
         live = next((one for one in versions if one.state == "live"), versions[0])
         chosen = registry.resolve(name, version) if version is not None else live
         document = agent_document(registry.load(chosen), versions)
+        document["watch"] = watch_document(registry.watch_log, name)
     if as_json:
         emit_json(document)
     else:
@@ -90,17 +97,20 @@ def _call(
     args: Annotated[
         str, typer.Option("--args", metavar="JSON", help="The arguments by name, a JSON object; `-` reads them.")
     ] = "{}",
+    user: Annotated[str, typer.Option("--user", metavar="U", help="Who it is for, for what is kept per user.")] = "me",
     as_json: JsonOption = False,
 ) -> None:
     """Call a tool in the sandbox. Prints its result as JSON; the exit code is 1 when there is an error instead."""
     from repertory.cli.agents_view import read_arguments
-    from repertory.registry.registry import parse_label
+    from repertory.registry.registry import Registry, parse_label
     from repertory.registry.runtime import AgentRuntime
+    from repertory.registry.watch import AgentWatch
+    from repertory.storage.store import Store
 
     name, version = parse_label(label)
     arguments = read_arguments(args)
-    with _registry() as registry, AgentRuntime(registry) as runtime:
-        result = runtime.call(name, tool, arguments, version)
+    with Store.open() as store, AgentRuntime(Registry(store), watch=AgentWatch(store)) as runtime:
+        result = runtime.call(name, tool, arguments, version, user=user)
     if result.outcome is not None and result.outcome.output:
         side().print(printable(result.outcome.output.rstrip("\n")), markup=False)
     if as_json:
@@ -113,12 +123,50 @@ def _call(
         raise typer.Exit(1)
 
 
+def _records(
+    agent: AgentArgument,
+    user: Annotated[str | None, typer.Option("--user", metavar="U", help="Only what is kept about this user.")] = None,
+    erase: Annotated[bool, typer.Option("--erase", help="Delete it, for good; with --user.")] = False,
+    as_json: JsonOption = False,
+) -> None:
+    """Show what an agent has kept, as JSON, or erase what it has kept about a user."""
+    from repertory.errors import UsageError
+
+    with _registry() as registry:
+        versions = registry.versions(agent)
+        records = registry.records(registry.load(next((one for one in versions if one.state == "live"), versions[0])))
+        if erase and user is None:
+            raise UsageError("--erase takes --user", hint=f"`repertory agents remove {agent}` erases everything")
+        if erase and user is not None:
+            gone = records.erase(user)
+            if as_json:
+                emit_json({"erased": user, "agent": agent, "rows": gone})
+            else:
+                screen().print(printable(f"erased {gone} rows about {user}"), markup=False)
+            return
+        emit_json({"agent": agent, **records.export(user)})
+
+
 def _promote(
     label: Annotated[str, typer.Argument(metavar="AGENT@VERSION")],
     canary: Annotated[bool, typer.Option("--canary", help="Only try it, beside the live one.")] = False,
+    share: Annotated[
+        int | None,
+        typer.Option(
+            "--share",
+            min=0,
+            max=99,
+            metavar="PERCENT",
+            help="Of a canary: how many calls it answers; 0 lets it answer beside the live version, unheard. "
+            "Default: those that name its version.",
+        ),
+    ] = None,
     as_json: JsonOption = False,
 ) -> None:
-    """Make a version live; the one that was, is retired. Its package is checked first."""
+    """Make a version live; the one that was, is retired. Its package is checked first.
+
+    A canary that fails too often is retired, and a live version that does is rolled back, by itself.
+    """
     from repertory.errors import UsageError
     from repertory.registry.registry import parse_label
 
@@ -126,7 +174,7 @@ def _promote(
     if version is None:
         raise UsageError("promote takes a version", hint=f"`repertory agents show {name}` lists them: {name}@VERSION")
     with _registry() as registry:
-        promoted = registry.promote(name, version, "canary" if canary else "live")
+        promoted = registry.promote(name, version, "canary" if canary else "live", share=share)
     _tell(promoted.label, promoted.state, as_json=as_json)
 
 
@@ -156,7 +204,8 @@ def _tell(label: str, state: str, *, as_json: bool) -> None:
 
 def _history(agent: AgentArgument, as_json: JsonOption = False) -> None:
     """Show what happened to an agent, oldest first; also to one that was removed."""
-    from repertory.cli.agents_view import event_document, history_table
+    from repertory.cli.agents_view import history_table
+    from repertory.registry.documents import event_document
 
     with _registry() as registry:
         events = [event_document(agent, event) for event in registry.history(agent)]

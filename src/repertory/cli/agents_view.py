@@ -10,20 +10,9 @@ from rich.text import Text
 
 from repertory.cli.output import screen
 from repertory.cli.safe_text import printable
-from repertory.errors import RepertoryError, UsageError
-from repertory.registry.registry import Loaded, Registry
-from repertory.registry.signing import fingerprint
-from repertory.storage.agent_records import AgentEvent, AgentVersion
+from repertory.errors import UsageError
 
-__all__ = (
-    "agent_document",
-    "agent_row",
-    "agents_table",
-    "event_document",
-    "history_table",
-    "print_agent",
-    "read_arguments",
-)
+__all__ = ("agents_table", "history_table", "print_agent", "read_arguments")
 
 
 def read_arguments(text: str) -> dict[str, Any]:
@@ -47,27 +36,6 @@ def _refuse(word: str) -> None:
     raise ValueError(message)
 
 
-def agent_row(registry: Registry, name: str) -> dict[str, Any]:
-    """One agent in a list. A package that is not what was signed is told, not shown."""
-    versions = registry.versions(name)
-    states = {one.state: one.label for one in reversed(versions) if one.state in ("live", "canary")}
-    shown = next((one for one in versions if one.state == "live"), versions[0])
-    row: dict[str, Any] = {
-        "name": name,
-        "live": states.get("live"),
-        "canary": states.get("canary"),
-        "versions": len(versions),
-        "purpose": None,
-        "tools": [],
-        "problem": None,
-    }
-    try:
-        manifest = registry.load(shown).package.manifest
-    except RepertoryError as error:
-        return {**row, "problem": f"{error.where}: {error.message}" if error.where else error.message}
-    return {**row, "purpose": manifest.purpose, "tools": [tool.name for tool in manifest.tools]}
-
-
 def agents_table(rows: Sequence[dict[str, Any]]) -> Table:
     """The list of agents."""
     table = Table("agent", "live", "canary", "tools", Column("purpose", overflow="fold"), box=None, pad_edge=False)
@@ -75,28 +43,6 @@ def agents_table(rows: Sequence[dict[str, Any]]) -> Table:
         about = Text(f"broken: {row['problem']}", "red") if row["problem"] else _text(row["purpose"] or "")
         table.add_row(row["name"], row["live"] or "-", row["canary"] or "-", _text(", ".join(row["tools"])), about)
     return table
-
-
-def agent_document(loaded: Loaded, versions: Sequence[AgentVersion]) -> dict[str, Any]:
-    """All about one version of an agent."""
-    version, package = loaded
-    manifest = package.manifest
-    return {
-        "name": manifest.name,
-        "version": version.version,
-        "agent": version.label,
-        "state": version.state,
-        "digest": version.digest,
-        "signed_by": fingerprint(version.public_key),
-        "created_at": version.created_at.isoformat(),
-        **manifest.model_dump(mode="json", exclude={"name", "manifest"}),
-        "files": {path: len(content) for path, content in package.files.items()},
-        "evidence": dict(package.evidence),
-        "versions": [
-            {"agent": one.label, "version": one.version, "state": one.state, "created_at": one.created_at.isoformat()}
-            for one in versions
-        ],
-    }
 
 
 def print_agent(document: dict[str, Any]) -> None:
@@ -115,17 +61,13 @@ def print_agent(document: dict[str, Any]) -> None:
         out.print(_text(f"assumed: {assumption}"))
     listed = ", ".join(f"{one['agent']} {one['state']}" for one in document["versions"])
     out.print(_text(f"versions: {listed}"))
+    for version, numbers in document["watch"]["versions"].items():
+        beside = f", agreed in {numbers['agreeing']} of {numbers['compared']}" if numbers["compared"] else ""
+        told = f"{numbers['calls']} calls, {numbers['errors']} errors, {numbers['refused']} refused"
+        out.print(_text(f"  version {version}: {told}, {numbers['p50_s']} s (median){beside}"))
+    for repair in document["watch"]["repairs"]:
+        out.print(_text(f"repair {repair['id']} of {repair['agent']} is {repair['state']}: {repair['reason']}"))
     out.print(f"digest {document['digest']}, signed by {document['signed_by']}", markup=False)
-
-
-def event_document(agent: str, event: AgentEvent) -> dict[str, Any]:
-    """One entry of a history."""
-    return {
-        "agent": f"{agent}@{event.version}" if event.version is not None else agent,
-        "what": event.what,
-        "detail": dict(event.detail),
-        "at": event.at.isoformat(),
-    }
 
 
 def history_table(events: Sequence[dict[str, Any]]) -> Table:

@@ -264,25 +264,28 @@ def _write_whole(output: Path, document: object) -> None:
 
 def _erase(user: str, team: str | None, *, yes: bool, as_json: bool) -> None:
     store, teams = _open(user, team)
+    agents: list[str] = []
     counts: dict[str, int] = {}
     if store is not None:
         with store:
-            if teams and not yes and not _confirmed(user, teams):
+            agents = store.agents_of_user(user)
+            if (teams or agents) and not yes and not _confirmed(user, teams, agents):
                 side().print("nothing was erased")
                 raise typer.Exit(1)
             # Also when nothing is kept: an erase that could not clean the file is made good by the next one.
             counts = store.erase(user, team)
     if as_json:
-        emit_json({"user": user, "team": team, "teams": teams, "erased": counts})
-    elif not teams:
+        emit_json({"user": user, "team": team, "teams": teams, "agents": agents, "erased": counts})
+    elif not teams and not agents:
         _print_nothing(user, team)
     else:
         told = ", ".join(f"{count} {kind.replace('_', ' ')}" for kind, count in counts.items() if count)
         screen().print(printable(f"erased what was kept about user {user!r}: {told}", one_line=True), markup=False)
 
 
-def _confirmed(user: str, teams: list[str]) -> bool:
+def _confirmed(user: str, teams: list[str], agents: list[str]) -> bool:
     if not sys.stdin.isatty():
         raise UsageError("erasing is for good and must be confirmed", hint="add --yes")
-    question = printable(f"Erase everything about user {user!r} with {', '.join(teams)}, for good?", one_line=True)
+    kept = [f"with {', '.join(teams)}"] * bool(teams) + [f"that the agents {', '.join(agents)} keep"] * bool(agents)
+    question = printable(f"Erase everything about user {user!r} {' and '.join(kept)}, for good?", one_line=True)
     return typer.confirm(question, err=True)

@@ -16,7 +16,6 @@ from repertory.errors import StorageError, UsageError
 from repertory.storage.ids import check_id
 
 if TYPE_CHECKING:
-    from repertory.storage.records import Outcome
     from repertory.storage.store import Store
     from repertory.teams.coaching.calibration import Calibration
 
@@ -27,10 +26,6 @@ TeamOption = Annotated[str, typer.Option("--team", metavar="T", help="With this 
 YesOption = Annotated[bool, typer.Option("--yes", help="Do not ask.")]
 
 _COACHING = "coaching"
-_OUTCOMES: "dict[str, Outcome]" = {
-    "done": "kept", "kept": "kept", "partly": "partly", "not": "missed", "missed": "missed", "dropped": "dropped",
-    "open": "open",
-}  # fmt: skip
 
 
 def register_acts(group: typer.Typer) -> None:
@@ -179,9 +174,9 @@ def _show_calibration(scored: "Calibration", by_kind: "dict[str, Calibration]") 
 
 
 def _settle(user: str, commitment: str, outcome: str, *, as_json: bool) -> None:
-    from repertory.teams.coaching.person_acts import settle
+    from repertory.teams.coaching.person_acts import OUTCOMES, settle
 
-    meant = _OUTCOMES.get(outcome.strip().lower())
+    meant = OUTCOMES.get(outcome.strip().lower())
     if meant is None:
         message = f"{outcome!r} is no outcome"
         raise UsageError(message, hint="say done, partly, not, dropped or open")
@@ -256,27 +251,11 @@ def _questionnaire(user: str, answers: str | None, file: Path | None, *, show: b
     show_traits(user, persona, as_json=as_json)
 
 
-def _messages_meant(store: "Store", user: str, team: str, what: str) -> list[tuple[str, str]]:
-    from repertory.teams.coaching.person_acts import find_messages
-
-    commitments = {item.id: item.made_in for item in store.commitments.all(team, user)}
-    wanted = commitments.get(what, what)
-    texts = {
-        message.id: message.text
-        for session in store.sessions.all(team, user)
-        for message in store.messages.messages(session)
-        if message.role == "person"
-    }
-    if wanted in texts:
-        return [(wanted, texts[wanted])]
-    return find_messages(store, user, team, what)
-
-
 def _forget(user: str, team: str, what: str, *, yes: bool, as_json: bool) -> None:
-    from repertory.teams.coaching.person_acts import forget
+    from repertory.teams.coaching.person_acts import forget, messages_meant
 
     with _open(user, team) as store:
-        found = _messages_meant(store, user, team, what)
+        found = messages_meant(store, user, team, what)
         if not found:
             message = f"no message holds {what!r}"
             raise UsageError(message, hint="`repertory blackboard export` has all messages with their ids")

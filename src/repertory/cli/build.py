@@ -3,12 +3,14 @@
 import asyncio
 from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 from rich.table import Table
 from rich.text import Text
 
+from repertory.cli.build_wish import BuildWish, improvement_of, open_repair, similar_agent
 from repertory.cli.engine_choice import ApiKeyOption, EngineChoice, EngineUrlOption, ModelOption
 from repertory.cli.output import JsonOption, emit_json, screen, side
 from repertory.cli.run import UserOption
@@ -33,7 +35,10 @@ def register(app: typer.Typer) -> None:
 
     @app.command("build")
     def build(
-        request: Annotated[str, typer.Argument(metavar="REQUEST", help="What the agent is for, in your words.")],
+        request: Annotated[
+            str | None,
+            typer.Argument(metavar="REQUEST", help="What the agent is for, or what must be better, in your words."),
+        ] = None,
         contract: Annotated[
             str | None,
             typer.Option(
@@ -46,6 +51,18 @@ def register(app: typer.Typer) -> None:
         budget_minutes: Annotated[
             float, typer.Option("--budget-minutes", min=0.1, max=600, metavar="N", help="When it must be over.")
         ] = 20.0,
+        improve: Annotated[
+            str | None,
+            typer.Option(
+                "--improve",
+                metavar="AGENT",
+                help="Build the next version of this agent: its contract stays, and so do the tests that it passes.",
+            ),
+        ] = None,
+        repair: Annotated[
+            bool, typer.Option("--repair", help="Take the oldest request for repair of an agent that failed.")
+        ] = False,
+        anew: Annotated[bool, typer.Option("--anew", help="Build even where an agent serves this already.")] = False,
         user: UserOption = "me",
         engine_url: EngineUrlOption = None,
         model: ModelOption = None,
@@ -60,11 +77,14 @@ def register(app: typer.Typer) -> None:
 
         Example: repertory build "Turn blog titles into url slugs" --contract "tool: slugify(text: string) -> string"
         """
-        if not request.strip() or len(request) > _LONGEST_REQUEST:
-            message = f"a request has 1 to {_LONGEST_REQUEST} characters; this one has {len(request.strip())}"
-            raise UsageError(message, hint="say in a few sentences what the agent is to do")
         choice = EngineChoice(url=engine_url, model=model, api_key=engine_key, context_tokens=_CONTEXT_TOKENS)
-        result = asyncio.run(_build(request, contract, budget_minutes, user, choice, quiet=as_json))
+        build = _Build(choice, budget_minutes, user, quiet=as_json)
+        if repair:
+            if request is not None or improve is not None or contract is not None:
+                raise UsageError("--repair takes its request from what failed", hint="leave REQUEST and the others out")
+            result = build.repair()
+        else:
+            result = build.make(_checked(request), contract, improve, anew=anew)
         if as_json:
             emit_json(result.document())
         else:
@@ -73,12 +93,68 @@ def register(app: typer.Typer) -> None:
             raise typer.Exit(1)
 
 
-async def _build(
-    request: str, contract: str | None, minutes: float, user: str, choice: EngineChoice, *, quiet: bool
-) -> BuildResult:
-    async with open_build_runner(choice) as runner:
-        sinks = () if quiet else (show_progress,)
-        return await runner.run(request, contract, user=user, budget_minutes=minutes, sinks=sinks)
+def _checked(request: str | None) -> str:
+    """The request.
+
+    Raises:
+        UsageError: It is empty or too long.
+    """
+    text = request or ""
+    if not text.strip() or len(text) > _LONGEST_REQUEST:
+        message = f"a request has 1 to {_LONGEST_REQUEST} characters; this one has {len(text.strip())}"
+        raise UsageError(message, hint="say in a few sentences what the agent is to do")
+    return text
+
+
+@dataclass(frozen=True)
+class _Build:
+    """How a build is carried out."""
+
+    choice: EngineChoice
+    minutes: float
+    user: str
+    quiet: bool
+
+    def make(self, request: str, contract: str | None, improve: str | None, *, anew: bool) -> BuildResult:
+        """Build an agent, or the next version of one."""
+        if improve is not None:
+            if contract is not None:
+                raise UsageError("the contract stays when an agent is improved", hint="leave --contract out")
+            return asyncio.run(self._run(BuildWish(request, None, improvement_of(improve))))
+        near = None if anew else similar_agent(request, contract)
+        if near is not None and near.serves:
+            why = (
+                f"{near.label} serves this already (likeness {near.likeness}), so nothing new was built; "
+                f"--improve {near.label.split('@')[0]} builds a better version of it, --anew another agent"
+            )
+            return BuildResult(build="", status="built", agent=near.label, why=why)
+        if near is not None:
+            words = f"{near.label} is near to this (likeness {near.likeness}); --improve makes a better version of it"
+            side().print(printable(words), style="dim", markup=False)
+        return asyncio.run(self._run(BuildWish(request, contract)))
+
+    def repair(self) -> BuildResult:
+        """Carry out the oldest request for repair."""
+        from repertory.teams.engineering.improvement import repair_wish
+
+        with open_repair() as taken:
+            repair = taken.repair
+            words = f"repair {repair.id} of {repair.agent}@{repair.version}: {repair.reason}"
+            side().print(printable(words), markup=False)
+            improves = improvement_of(f"{repair.agent}@{repair.version}")
+            taken.result = asyncio.run(self._run(BuildWish(repair_wish(repair), None, improves)))
+            return taken.result
+
+    async def _run(self, wish: BuildWish) -> BuildResult:
+        async with open_build_runner(self.choice) as runner:
+            return await runner.run(
+                wish.request,
+                wish.contract,
+                user=self.user,
+                improves=wish.improves,
+                budget_minutes=self.minutes,
+                sinks=() if self.quiet else (show_progress,),
+            )
 
 
 @asynccontextmanager
@@ -112,6 +188,7 @@ async def open_build_runner(choice: EngineChoice) -> AsyncGenerator["BuildRunner
                 store,
                 Releaser(registry, sandbox).release,
                 taken=registry.names,
+                improvement_of=improvement_of,
                 sandbox=sandbox,
                 team=team,
             )
@@ -154,6 +231,6 @@ def show_build(result: BuildResult) -> None:
             style="dim",
         )
     )
-    if result.agent:
+    if result.agent and result.tools:
         name = result.agent.split("@")[0]
         out.print(Text(f"try it: repertory agents call {name} {result.tools[0]['name']} --args '{{...}}'", style="dim"))

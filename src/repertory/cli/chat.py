@@ -12,9 +12,12 @@ from repertory.cli.engine_choice import (
     EngineChoice,
     EngineUrlOption,
     ModelOption,
+    SlotCacheOption,
 )
+from repertory.cli.harness_choice import HarnessOption
 from repertory.cli.output import JsonOption, emit_json, screen, side
 from repertory.cli.run import NowOption, SessionOption, TeamArgument, UserOption
+from repertory.runtime.harness.kinds import HarnessKind
 
 if TYPE_CHECKING:
     from repertory.runtime.turn import TurnRunner
@@ -37,25 +40,40 @@ def register(app: typer.Typer) -> None:
         model: ModelOption = None,
         engine_key: ApiKeyOption = None,
         context: ContextOption = 8192,
+        slot_cache_gib: SlotCacheOption = None,
+        harness: HarnessOption = None,
         as_json: JsonOption = False,
     ) -> None:
         """Talk to a team in the terminal, streaming; one message a line.
 
         With a pipe as input every line is a message. With `--json` the turns are printed at the end as one document.
         """
-        choice = EngineChoice(url=engine_url, model=model, api_key=engine_key, context_tokens=context)
-        asyncio.run(_chat(team, user, session, now, choice, as_json=as_json))
+        choice = EngineChoice(
+            url=engine_url,
+            model=model,
+            api_key=engine_key,
+            context_tokens=context,
+            slot_cache_gib=slot_cache_gib,
+        )
+        asyncio.run(_chat(team, user, session, now, choice, harness, as_json=as_json))
 
 
 async def _chat(
-    team_name: str, user: str, session: str | None, now: str | None, choice: EngineChoice, *, as_json: bool
+    team_name: str,
+    user: str,
+    session: str | None,
+    now: str | None,
+    choice: EngineChoice,
+    harness: HarnessKind | None,
+    *,
+    as_json: bool,
 ) -> None:
     from repertory.cli.resume import complete_interrupted
     from repertory.cli.team_runner import clock_for, open_runner
     from repertory.cli.turn_view import TurnView
 
     documents: list[dict[str, object]] = []
-    async with open_runner(team_name, choice, clock_for(now)) as runner:
+    async with open_runner(team_name, choice, clock_for(now), harness=harness) as runner:
         await complete_interrupted(runner, user)
         if sys.stdin.isatty():
             side().print(_HELP, style="dim")

@@ -9,16 +9,7 @@ if TYPE_CHECKING:
     from repertory.catalog.loader import Catalog
     from repertory.catalog.profiles import DeviceProfile
 
-__all__ = ("own_catalog", "read_devices")
-
-
-def own_catalog() -> "Catalog":
-    """The packaged catalog with the user's own rows (`catalog/*.json` in the home folder)."""
-    from repertory.catalog.loader import load_catalog
-    from repertory.home import locate_home
-
-    folder = locate_home().root / "catalog"
-    return load_catalog(folder if folder.is_dir() else None)
+__all__ = ("read_devices",)
 
 
 def read_devices(text: str, catalog: "Catalog") -> "DeviceProfile":

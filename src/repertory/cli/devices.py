@@ -16,8 +16,8 @@ def _devices(as_json: JsonOption = False) -> None:
     """What this machine has, and the device names and profiles that plans can be made for."""
     from rich.table import Table
 
+    from repertory.catalog.own_catalog import own_catalog
     from repertory.catalog.profiles import NAMED_PROFILES, profile_named
-    from repertory.cli.device_option import own_catalog
     from repertory.engines.devices import detect_devices
 
     catalog = own_catalog()

@@ -165,6 +165,24 @@ async def check_sandbox(home: Home) -> Sequence[Finding]:
     return [Finding("sandbox", "ok", f"bubblewrap, seccomp, {landlock}; {len(found.tried)} attempts to get out failed")]
 
 
+async def check_harnesses(home: Home) -> Sequence[Finding]:
+    """Programs that can run agents in place of Repertory itself."""
+    del home
+    from repertory.runtime.harness.programs import CLAUDE_MINIMUM, find_programs
+
+    found: list[Finding] = []
+    for program in await asyncio.to_thread(find_programs):
+        name = f"harness {program.name}"
+        if program.path is None:
+            found.append(Finding(name, "ok", "not installed; only teams that name it need it", program.install))
+        elif program.too_old:
+            least = ".".join(map(str, CLAUDE_MINIMUM))
+            found.append(Finding(name, "warn", f"{program.version}, but {least} is needed", program.install))
+        else:
+            found.append(Finding(name, "ok", f"{program.version or 'version unknown'} at {program.path}"))
+    return found
+
+
 async def check_engine_at(
     url: str, model: str | None, api_key: str | None, *, probe: bool = True, guess: str = "engine"
 ) -> Sequence[Finding]:
@@ -229,5 +247,6 @@ CHECKS: tuple[Check, ...] = (
     check_models,
     check_running_engines,
     check_sandbox,
+    check_harnesses,
     check_port,
 )

@@ -1,5 +1,6 @@
 """Which engine a command talks to: an address that the user names, or the embedded one."""
 
+import asyncio
 import os
 from collections.abc import AsyncGenerator, Callable
 from contextlib import asynccontextmanager
@@ -12,7 +13,15 @@ import typer
 from repertory.engines.protocol import Engine
 from repertory.errors import EngineRejectedError, EngineUnavailableError
 
-__all__ = ("ApiKeyOption", "ContextOption", "EngineChoice", "EngineUrlOption", "ModelOption", "open_engine")
+__all__ = (
+    "ApiKeyOption",
+    "ContextOption",
+    "EngineChoice",
+    "EngineUrlOption",
+    "ModelOption",
+    "SlotCacheOption",
+    "open_engine",
+)
 
 EngineUrlOption = Annotated[
     str | None,
@@ -43,16 +52,38 @@ ContextOption = Annotated[
     int,
     typer.Option("--context", min=1024, metavar="TOKENS", help="Context per agent on the embedded engine, in tokens."),
 ]
+SlotCacheOption = Annotated[
+    float | None,
+    typer.Option(
+        "--slot-cache-gib",
+        min=0.0,
+        metavar="GIB",
+        envvar="REPERTORY_SLOT_CACHE_GIB",
+        help="Disk space for the computed prompts of sessions that may come back, on the embedded engine; 0 keeps "
+        "none. Default: 4, or a tenth of the free disk where that is less.",
+        show_default=False,
+    ),
+]
 
 
 @dataclass(frozen=True)
 class EngineChoice:
-    """What the user said about the engine."""
+    """What the user said about the engine.
+
+    Attributes:
+        url: Address of an engine that runs.
+        model: Model there, or of the embedded engine.
+        api_key: Key of the engine at `url`.
+        context_tokens: Context per agent on the embedded engine.
+        slot_cache_gib: Disk space for computed prompts that outlive the embedded engine; 0 keeps none, None takes the
+            default.
+    """
 
     url: str | None = None
     model: str | None = None
     api_key: str | None = None
     context_tokens: int = 8192
+    slot_cache_gib: float | None = 0.0
 
 
 async def _prove(engine: Engine, say: Callable[[str], None]) -> None:
@@ -90,7 +121,7 @@ async def open_engine(choice: EngineChoice, *, agents: int, say: Callable[[str],
         return
 
     from repertory.cli.model_download import fetch_model_async
-    from repertory.engines.embedded import EmbeddedEngine, choose_default_model, machine_size
+    from repertory.engines.embedded import EmbeddedEngine, choose_default_model, keep_prefixes, machine_size
     from repertory.engines.profile import EngineKind
 
     name = choice.model
@@ -106,7 +137,8 @@ async def open_engine(choice: EngineChoice, *, agents: int, say: Callable[[str],
         model_name=Path(name).name.removesuffix(".gguf"),
         progress=say,
     ) as running:
-        engine = await connect(running.url, api_key=running.api_key, kind=EngineKind.LLAMACPP)
+        kept = await asyncio.to_thread(keep_prefixes, running, choice.slot_cache_gib)
+        engine = await connect(running.url, api_key=running.api_key, kind=EngineKind.LLAMACPP, kept_prefixes=kept)
         try:
             yield engine
         except (EngineUnavailableError, EngineRejectedError):

@@ -60,7 +60,8 @@ def _estimate(
     as_json: JsonOption = False,
 ) -> None:
     """Predict memory and speed of one instance: does it fit, how long a context, how many requests, how fast."""
-    from repertory.cli.device_option import own_catalog, read_devices
+    from repertory.catalog.own_catalog import own_catalog
+    from repertory.cli.device_option import read_devices
     from repertory.planning.estimate import ENGINES, estimate
     from repertory.planning.kv_cache import cache_types
 

@@ -31,13 +31,25 @@ def _create(
     team: Annotated[_Names, typer.Option("--team", metavar="T", help="Allow the turns of this team; repeatable.")] = [],  # noqa: B006 - Typer copies it
     agent: Annotated[
         _Names,
-        typer.Option("--agent", metavar="T/A", help="Allow this agent's instance, `T/*` all of a team; repeatable."),
+        typer.Option(
+            "--agent",
+            metavar="T/A",
+            help="Allow this agent's instance, `T/*` all of a team, or a deployed agent by its name; repeatable.",
+        ),
     ] = [],  # noqa: B006 - as above
     model: Annotated[_Names, typer.Option("--model", metavar="M", help="Allow this model; repeatable.")] = [],  # noqa: B006 - as above
     admin: Annotated[bool, typer.Option("--admin", help="Allow everything, metrics included.")] = False,
     user: Annotated[
         str | None, typer.Option("--user", metavar="U", help="Let it speak for this user alone. Default: any.")
     ] = None,
+    reads_user: Annotated[
+        _Names,
+        typer.Option(
+            "--reads-user",
+            metavar="U",
+            help="Let it read what this user wrote, in the dashboard; repeatable, `*` is all. --admin alone does not.",
+        ),
+    ] = [],  # noqa: B006 - as above
     requests: Annotated[int | None, typer.Option("--requests-per-minute", metavar="N", help="Limit.")] = None,
     tokens: Annotated[
         int | None, typer.Option("--tokens-per-minute", metavar="N", help="Limit, prompt and answer together.")
@@ -46,15 +58,16 @@ def _create(
     as_json: JsonOption = False,
 ) -> None:
     """Make a key and show it, once. Without --team, --agent, --model and --admin it may use every name."""
-    from repertory.serving.api_keys import ADMIN, ALL_MODELS, new_key, scope_of
+    from repertory.serving.api_keys import ADMIN, ALL_MODELS, READS_USER, new_key, scope_of
     from repertory.storage.store import Store
 
     scopes = [ADMIN] if admin else []
     for kind, names in (("team", team), ("agent", agent), ("model", model)):
         scopes += [scope_of(kind, item) for item in names]
+    scopes = [*(scopes or [ALL_MODELS]), *(scope_of(READS_USER, item) for item in reads_user)]
     key, kept = new_key(
         name,
-        scopes or [ALL_MODELS],
+        scopes,
         user=user,
         requests_per_minute=requests,
         tokens_per_minute=tokens,
@@ -118,9 +131,7 @@ def _revoke(
 def _state(key: "StoredKey") -> str:
     from repertory.clock import system_clock
 
-    if key.revoked_at is not None:
-        return "revoked"
-    return "expired" if key.expires_at is not None and key.expires_at <= system_clock() else "in use"
+    return key.state(system_clock())
 
 
 def _document(key: "StoredKey") -> dict[str, object]:

@@ -18,7 +18,7 @@ def show_model(
     as_json: JsonOption = False,
 ) -> None:
     """Dimensions, checkpoints with their sizes, and benchmark scores of a model, each with its source."""
-    from repertory.cli.device_option import own_catalog
+    from repertory.catalog.own_catalog import own_catalog
 
     catalog = own_catalog()
     if model is None:

@@ -42,7 +42,8 @@ def _plan(
     """Cast a team's agents to models on devices: the best that fits, proven, with its memory, speed and reasons."""
     import json
 
-    from repertory.cli.device_option import own_catalog, read_devices
+    from repertory.catalog.own_catalog import own_catalog
+    from repertory.cli.device_option import read_devices
     from repertory.cli.plan_team import read_team_needs
     from repertory.planning.compare import compare
     from repertory.planning.next_best import OtherPlan, without_its_model

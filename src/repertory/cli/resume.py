@@ -11,6 +11,7 @@ from repertory.cli.engine_choice import (
     EngineChoice,
     EngineUrlOption,
     ModelOption,
+    SlotCacheOption,
 )
 from repertory.cli.output import JsonOption, emit_json, side
 from repertory.cli.safe_text import printable
@@ -50,6 +51,7 @@ def register(app: typer.Typer) -> None:
         model: ModelOption = None,
         engine_key: ApiKeyOption = None,
         context: ContextOption = 8192,
+        slot_cache_gib: SlotCacheOption = None,
         as_json: JsonOption = False,
     ) -> None:
         """Complete turns that were cut off: by a crash, a full disk, or an engine that went away.
@@ -57,7 +59,13 @@ def register(app: typer.Typer) -> None:
         What their agents had finished is not done again. `run` and `chat` do this at their start for the user who
         writes. Exit code 1 when a turn failed again.
         """
-        choice = EngineChoice(url=engine_url, model=model, api_key=engine_key, context_tokens=context)
+        choice = EngineChoice(
+            url=engine_url,
+            model=model,
+            api_key=engine_key,
+            context_tokens=context,
+            slot_cache_gib=slot_cache_gib,
+        )
         if asyncio.run(_resume(turn, team, user, choice, as_json=as_json)):
             raise typer.Exit(1)
 

@@ -12,9 +12,12 @@ from repertory.cli.engine_choice import (
     EngineChoice,
     EngineUrlOption,
     ModelOption,
+    SlotCacheOption,
 )
+from repertory.cli.harness_choice import HarnessOption
 from repertory.cli.output import JsonOption, emit_json
 from repertory.errors import UsageError
+from repertory.runtime.harness.kinds import HarnessKind
 
 __all__ = ("NowOption", "SessionOption", "TeamArgument", "UserOption", "register")
 
@@ -50,6 +53,8 @@ def register(app: typer.Typer) -> None:
         model: ModelOption = None,
         engine_key: ApiKeyOption = None,
         context: ContextOption = 8192,
+        slot_cache_gib: SlotCacheOption = None,
+        harness: HarnessOption = None,
         as_json: JsonOption = False,
     ) -> None:
         """Carry one message through a team: the first reply streams at once, the full reply follows.
@@ -57,8 +62,14 @@ def register(app: typer.Typer) -> None:
         Exit code 0 when somebody replied (also when an agent failed: status `partial`), 1 when the turn failed.
         """
         text = _read_stdin() if message == "-" else message
-        choice = EngineChoice(url=engine_url, model=model, api_key=engine_key, context_tokens=context)
-        failed = asyncio.run(_run(team, text, user, session, now, choice, as_json=as_json))
+        choice = EngineChoice(
+            url=engine_url,
+            model=model,
+            api_key=engine_key,
+            context_tokens=context,
+            slot_cache_gib=slot_cache_gib,
+        )
+        failed = asyncio.run(_run(team, text, user, session, now, choice, harness, as_json=as_json))
         if failed:
             raise typer.Exit(1)
 
@@ -72,13 +83,21 @@ def _read_stdin() -> str:
 
 
 async def _run(
-    team_name: str, text: str, user: str, session: str | None, now: str | None, choice: EngineChoice, *, as_json: bool
+    team_name: str,
+    text: str,
+    user: str,
+    session: str | None,
+    now: str | None,
+    choice: EngineChoice,
+    harness: HarnessKind | None,
+    *,
+    as_json: bool,
 ) -> bool:
     from repertory.cli.resume import complete_interrupted
     from repertory.cli.team_runner import clock_for, open_runner
     from repertory.cli.turn_view import TurnView
 
-    async with open_runner(team_name, choice, clock_for(now)) as runner:
+    async with open_runner(team_name, choice, clock_for(now), harness=harness) as runner:
         await complete_interrupted(runner, user)
         with TurnView(runner.team, quiet=as_json) as view:
             result = await runner.run(text, user=user, session=session, sinks=[view.see])

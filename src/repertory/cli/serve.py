@@ -1,6 +1,7 @@
 """`repertory serve`: the HTTP interface."""
 
 import asyncio
+import os
 from collections.abc import AsyncGenerator, Sequence
 from contextlib import AbstractAsyncContextManager, AsyncExitStack, asynccontextmanager, nullcontext
 from dataclasses import dataclass
@@ -9,13 +10,20 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from repertory.cli.engine_choice import ApiKeyOption, ContextOption
+from repertory.cli.engine_choice import ApiKeyOption, ContextOption, SlotCacheOption
+from repertory.cli.harness_choice import HarnessOption, needs_programs
 from repertory.cli.output import JsonOption, emit_json, side
 from repertory.cli.safe_text import printable
 from repertory.errors import EngineError, UsageError
+from repertory.home import locate_home
+from repertory.runtime.harness.kinds import HarnessKind
 
 if TYPE_CHECKING:
+    from repertory.server.agents.served_agents import ServedAgents
     from repertory.server.casting import ServedTeam, StandingEngine
+    from repertory.server.late_harness import LateHarness
+    from repertory.server.panel.engines_in_use import EnginesInUse
+    from repertory.server.turn_teams import RunnerTeams
     from repertory.serving.gateway.gateway import Gateway
     from repertory.storage.store import Store
 
@@ -34,10 +42,12 @@ class _Wish:
     engine_key: str | None
     concurrency: int | None
     context_tokens: int
+    slot_cache_gib: float | None
     embedded: bool
     keys: bool
     hosts: tuple[str, ...]
     drain_s: float
+    harness: HarnessKind | None
     as_json: bool
 
 
@@ -80,6 +90,7 @@ def register(app: typer.Typer) -> None:
             ),
         ] = None,
         context: ContextOption = 8192,
+        slot_cache_gib: SlotCacheOption = None,
         embedded: Annotated[
             bool, typer.Option("--embedded", help="Start the embedded engine even if `up` has instances running.")
         ] = False,
@@ -97,9 +108,10 @@ def register(app: typer.Typer) -> None:
         drain: Annotated[
             float, typer.Option("--drain", min=0, metavar="SECONDS", help="At the end, how long requests may go on.")
         ] = 30.0,
+        harness: HarnessOption = None,
         as_json: JsonOption = False,
     ) -> None:
-        """Serve teams, agents and models over HTTP, in OpenAI's and Anthropic's APIs, until it is stopped.
+        """Serve teams, agents and models over HTTP, in OpenAI's and Anthropic's APIs, and the dashboard.
 
         It serves on the engines of --engine-url, else on the instances of `repertory up`, else on the embedded engine.
         Without --keys it listens on this machine alone. With --json, one document tells where it listens.
@@ -113,44 +125,92 @@ def register(app: typer.Typer) -> None:
             engine_key=engine_key,
             concurrency=concurrency,
             context_tokens=context,
+            slot_cache_gib=slot_cache_gib,
             embedded=embedded,
             keys=keys,
             hosts=tuple(allowed_host),
             drain_s=drain,
+            harness=harness,
             as_json=as_json,
         )
         asyncio.run(_serve(wish))
 
 
 async def _serve(wish: _Wish) -> None:
+    from repertory.registry.registry import Registry
+    from repertory.runtime.harness.programs import require_programs, with_harness
+    from repertory.server.agents.mount import mount_agents
     from repertory.server.app import create_app
     from repertory.server.casting import ServedTeam
     from repertory.server.listen import GatewayServer, allow_many_connections, check_exposure, listening_socket
+    from repertory.server.panel.mount import mount_panel
+    from repertory.server.panel.panel import Panel
+    from repertory.server.panel.settings_file import SettingsFile
     from repertory.storage.store import Store
     from repertory.teams import find_team
+    from repertory.teams.coaching.rules import COUNTRY_VARIABLE
 
     allow_many_connections()
     check_exposure(wish.host, needs_keys=wish.keys)
+    country = (await asyncio.to_thread(SettingsFile().read)).country
+    if country is not None:
+        os.environ.setdefault(COUNTRY_VARIABLE, country)  # what the operator said in the environment stands above it
     teams = [ServedTeam(*find_team(name)) for name in wish.teams]
+    if wish.harness is not None:
+        teams = [ServedTeam(with_harness(one.team, wish.harness), one.rules) for one in teams]
+    for one in teams:
+        require_programs(one.team)
     async with AsyncExitStack() as stack:
         store = stack.enter_context(Store.open())
         listening = listening_socket(wish.host, wish.port)  # before an engine is started for nothing
         stack.callback(listening.close)
-        gateway, alongside = await _gateway(wish, teams, store, stack)
-        app = create_app(gateway, alongside=alongside)
+        served = await _served(wish, teams, store, stack)
+        gateway = served.gateway
+        if any(needs_programs(team.team) for team in teams):
+            from repertory.server.harness_door import opened_harness
+
+            served.door.inner = await stack.enter_async_context(opened_harness(gateway, locate_home()))
+        app = create_app(gateway, alongside=served.alongside)
+        mount_agents(app, gateway, served.agents)
+        panel = Panel(
+            gateway=gateway,
+            store=store,
+            teams={team.name: team for team in teams},
+            talk=served.talk,
+            engines=served.engines,
+            registry=Registry(store),
+            calls=served.agents.calls,
+        )
+        mount_panel(app, panel)  # the last: what nobody else answers, its pages do
         port = listening.getsockname()[1]
         shown = f"[{wish.host}]" if ":" in wish.host else wish.host
         url = f"http://{shown}:{port}"
+        models = [*sorted(gateway.table.routes), *await served.agents.names()]
         if wish.as_json:
-            emit_json({"url": url, "models": sorted(gateway.table.routes), "keys": wish.keys})
-        names = ", ".join(sorted(gateway.table.routes)) or "nothing yet"
+            emit_json({"url": url, "models": models, "keys": wish.keys})
+        names = ", ".join(models) or "nothing yet"
         side().print(printable(f"serving {names} at {url}/v1"), markup=False, soft_wrap=True)
-        await GatewayServer(app, gateway, drain_s=wish.drain_s).serve(sockets=[listening])
+        side().print(f"the dashboard is at {url}", markup=False, soft_wrap=True)
+        server = GatewayServer(app, gateway, drain_s=wish.drain_s, at_stop=panel.stop)
+        await server.serve(sockets=[listening])
 
 
-async def _gateway(
-    wish: _Wish, teams: "Sequence[ServedTeam]", store: "Store", stack: AsyncExitStack
-) -> "tuple[Gateway, AbstractAsyncContextManager[None]]":
+@dataclass(frozen=True)
+class _Served:
+    """What one server serves."""
+
+    gateway: "Gateway"
+    talk: "RunnerTeams"
+    engines: "EnginesInUse"
+    agents: "ServedAgents"
+    door: "LateHarness"
+    alongside: "AbstractAsyncContextManager[None]"
+
+
+async def _served(wish: _Wish, teams: "Sequence[ServedTeam]", store: "Store", stack: AsyncExitStack) -> _Served:
+    from repertory.registry.team_member import MemberHarness
+    from repertory.server.agents.opening import open_agents, open_calls
+    from repertory.server.late_harness import LateHarness
     from repertory.server.standing_engines import StandingEngines
     from repertory.server.supervised_instances import SupervisedInstances
     from repertory.server.turn_teams import RunnerTeams
@@ -163,15 +223,22 @@ async def _gateway(
     access = Access(HostCheck((*wish.hosts, *_own_names(wish.host))), KeyRing(store.keys.all) if wish.keys else None)
     directory = InstanceDirectory()
     names = [team.name for team in teams]
+    door = LateHarness()
+    calls = stack.enter_context(open_calls(store))
+    harness = MemberHarness(calls, door)
     if not wish.urls and not wish.embedded and directory.instances():
-        supervised = SupervisedInstances(directory, teams, store)
+        supervised = SupervisedInstances(directory, teams, store, harness=harness)
         upstreams = await supervised.upstreams()
-        gateway = Gateway(upstreams, access=access, teams=RunnerTeams(names, supervised.runner_of))
-        return gateway, supervised.follow(gateway)
+        agents = open_agents(store, calls, supervised.standing)
+        talk = RunnerTeams(names, supervised.runner_of)
+        gateway = Gateway(upstreams, access=access, teams=talk, agents=agents)
+        return _Served(gateway, talk, supervised, agents, door, supervised.follow(gateway))
     engines = await stack.enter_async_context(_engines(wish, teams))
-    standing = StandingEngines(engines, teams, store)
-    gateway = Gateway(standing.upstreams(), access=access, teams=RunnerTeams(names, standing.runner_of))
-    return gateway, nullcontext()
+    standing = StandingEngines(engines, teams, store, harness=harness)
+    agents = open_agents(store, calls, standing.standing)
+    talk = RunnerTeams(names, standing.runner_of)
+    gateway = Gateway(standing.upstreams(), access=access, teams=talk, agents=agents)
+    return _Served(gateway, talk, standing, agents, door, nullcontext())
 
 
 def _own_names(host: str) -> tuple[str, ...]:
@@ -207,7 +274,7 @@ async def _engines(wish: _Wish, teams: "Sequence[ServedTeam]") -> "AsyncGenerato
 async def _embedded(wish: _Wish, teams: "Sequence[ServedTeam]") -> "AsyncGenerator[StandingEngine]":
     from repertory.cli.model_download import fetch_model_async
     from repertory.engines.connect import connect
-    from repertory.engines.embedded import EmbeddedEngine, choose_default_model, machine_size
+    from repertory.engines.embedded import EmbeddedEngine, choose_default_model, keep_prefixes, machine_size
     from repertory.engines.profile import EngineKind
     from repertory.server.casting import StandingEngine
     from repertory.serving.gateway.upstream import Address
@@ -229,7 +296,8 @@ async def _embedded(wish: _Wish, teams: "Sequence[ServedTeam]") -> "AsyncGenerat
         path, slots=slots, context_tokens=wish.context_tokens, model_name=shown, progress=say
     ) as running:
         try:
-            engine = await connect(running.url, api_key=running.api_key, kind=EngineKind.LLAMACPP)
+            kept = await asyncio.to_thread(keep_prefixes, running, wish.slot_cache_gib)
+            engine = await connect(running.url, api_key=running.api_key, kind=EngineKind.LLAMACPP, kept_prefixes=kept)
         except EngineError:
             running.check()  # a dead process has the better reason in its log
             raise

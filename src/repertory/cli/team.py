@@ -48,9 +48,10 @@ def register(app: typer.Typer) -> None:
     @group.command("show")
     def show(team: TeamArgument, as_json: JsonOption = False) -> None:
         """Show a team: its agents with what they read and write, and who waits for whom."""
-        from repertory.cli.team_view import print_team, team_document
+        from repertory.cli.team_view import print_team
         from repertory.runtime.schedule import derive_schedule
         from repertory.runtime.team_checks import require_team
+        from repertory.runtime.team_document import team_document
         from repertory.teams import find_team
 
         found, rules = find_team(team)

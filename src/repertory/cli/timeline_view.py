@@ -7,7 +7,7 @@ from rich.table import Table
 from rich.text import Text
 
 from repertory.cli.safe_text import printable
-from repertory.runtime.timeline import AgentTimeline, Timeline
+from repertory.runtime.timeline import AgentTimeline, ProgramCall, Timeline
 
 __all__ = ("render_timeline",)
 
@@ -107,6 +107,14 @@ def _notes(timeline: Timeline) -> list[Text]:
     return [Text(printable(words, one_line=True), style=style) for style, words in notes]
 
 
+def _asked_for(call: ProgramCall) -> str:
+    """What a program asked the engine for, and what it wrote beside the agent's prompt, in words."""
+    what = "sent behind the shared part" if call.added_sent and call.shared_prefix else "left out"
+    if call.added_sent and not call.shared_prefix:
+        what = "sent as it was"
+    return f"{call.requests} requests, about {call.added_tokens} tokens of its own {what}"
+
+
 def _agent_notes(agent: AgentTimeline) -> list[tuple[str, str]]:
     """What the bars can not say, as (style, words)."""
     notes: list[tuple[str, str]] = []
@@ -116,6 +124,10 @@ def _agent_notes(agent: AgentTimeline) -> list[tuple[str, str]]:
     notes += [
         ("yellow", f"{agent.agent} was asked again at {repair.at_s:.1f} s: {'; '.join(repair.problems)}")
         for repair in agent.repairs
+    ]
+    notes += [
+        ("dim", f"{agent.agent}: {call.harness} {call.status} after {call.seconds:.1f} s, {_asked_for(call)}")
+        for call in agent.programs
     ]
     notes += [("yellow", f"{agent.agent}: {cut.tokens} tokens of {cut.part} left out") for cut in agent.cuts]
     if agent.status in {"failed", "late", "skipped", "fallback"}:

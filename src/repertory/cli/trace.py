@@ -3,14 +3,12 @@
 from typing import TYPE_CHECKING, Annotated
 
 import typer
-from pydantic import ValidationError
 
 from repertory.cli.output import JsonOption, emit_json, screen, side
 from repertory.cli.safe_text import printable
 from repertory.errors import UsageError
 
 if TYPE_CHECKING:
-    from repertory.runtime.events import TurnEvent
     from repertory.storage.records import Turn
     from repertory.storage.store import Store
 
@@ -50,25 +48,13 @@ def register(app: typer.Typer) -> None:
 
 def _show(store: "Store", turn: "Turn", *, as_json: bool) -> None:
     from repertory.cli.timeline_view import render_timeline
-    from repertory.runtime.timeline import build_timeline
+    from repertory.runtime.trace import read_trace
 
-    events, unread = _events(store, turn)
-    timeline = build_timeline(events)
+    trace = read_trace(store, turn)
     if as_json:
-        head = {
-            "turn": turn.id,
-            "team": turn.team,
-            "user": turn.user,
-            "session": turn.session,
-            "number": turn.number,
-            "status": turn.status,
-            "safety": turn.safety,
-            "started_at": turn.started_at.isoformat(),
-            "finished_at": turn.finished_at.isoformat() if turn.finished_at else None,
-        }
-        kept = [event.model_dump(mode="json") for event in events]
-        emit_json(timeline.document() | head | {"timing": timeline.timing(), "events": kept, "unread_events": unread})
+        emit_json(trace.document())
         return
+    timeline = trace.timeline
     out = screen()
     reason = f" ({timeline.reason})" if timeline.reason else ""
     head = f"turn {turn.id}: {turn.team}, user {turn.user}, session {turn.session}, {turn.status}{reason}"
@@ -77,19 +63,6 @@ def _show(store: "Store", turn: "Turn", *, as_json: bool) -> None:
     if turn.status == "interrupted":
         out.print(f"it was cut off; `repertory resume {turn.id}` completes it", style="yellow", markup=False)
     out.print(render_timeline(timeline, out.width))
-    if unread:
-        side().print(f"{unread} events could not be read: another version of Repertory wrote them", style="yellow")
-
-
-def _events(store: "Store", turn: "Turn") -> "tuple[list[TurnEvent], int]":
-    """The turn's events, and how many this version does not know."""
-    from repertory.runtime.events import event_adapter
-
-    events: list[TurnEvent] = []
-    unread = 0
-    for kept in store.turns.events(turn.id):
-        try:
-            events.append(event_adapter.validate_json(kept.body))
-        except ValidationError:
-            unread += 1
-    return events, unread
+    if trace.unread:
+        words = f"{trace.unread} events could not be read: another version of Repertory wrote them"
+        side().print(words, style="yellow")

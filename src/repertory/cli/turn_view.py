@@ -20,6 +20,7 @@ from repertory.runtime.events import (
     AgentRepair,
     AgentStarted,
     ContextCut,
+    HarnessFinished,
     MergeDone,
     NoticeShown,
     PrefixComputed,
@@ -92,7 +93,7 @@ class TurnView:
 
     def _note(self, event: TurnEvent) -> None:
         """Progress: a line of the table on a terminal, a line of the log elsewhere."""
-        words = _in_words(event)
+        words = _of_program(event) if isinstance(event, HarnessFinished) else _in_words(event)
         agent = getattr(event, "agent", None)
         line = self._lines.get(agent) if isinstance(agent, str) else None
         if line is not None and words:
@@ -132,6 +133,12 @@ class TurnView:
 def _how_it_ended(event: AgentFinished) -> str:
     detail = printable(event.reason or f"{event.output_tokens} tokens")
     return f"code wrote it in the model's place, because: {detail}" if event.status == "fallback" else detail
+
+
+def _of_program(event: HarnessFinished) -> tuple[str, str, str]:
+    """How the program that runs an agent ended, as (state, detail, style)."""
+    detail = f"{event.requests} requests, {event.added_tokens} tokens of its own"
+    return f"{event.harness} {event.status}", detail, "dim"
 
 
 def _in_words(event: TurnEvent) -> tuple[str, str, str] | None:

@@ -81,7 +81,8 @@ def _with_names(wanted: "WantedInstances") -> "WantedInstances":
 
 def _planned(request: UpRequest, say: Callable[[str], None]) -> "WantedInstances":
     """A plan for the devices that this machine has."""
-    from repertory.cli.device_option import own_catalog, read_devices
+    from repertory.catalog.own_catalog import own_catalog
+    from repertory.cli.device_option import read_devices
     from repertory.cli.plan_team import read_team_needs
     from repertory.planning.plan import make_plan
     from repertory.serving.instances.plan_file import PlanDocument, check_plan, instances_of_plan

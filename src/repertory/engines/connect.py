@@ -2,10 +2,11 @@
 
 import re
 from pathlib import Path
-from typing import cast
+from typing import NamedTuple, cast
 
 from repertory.engines.failures import error_text
 from repertory.engines.http import EngineClient, EngineTimeouts, Reply
+from repertory.engines.kept_prefixes import KeptPrefixes
 from repertory.engines.llamacpp import LlamaCppEngine
 from repertory.engines.ollama import OllamaEngine
 from repertory.engines.openai_compatible import OpenAIEngine
@@ -27,6 +28,11 @@ _OLLAMA_CONTEXT = 8192
 """Asked of Ollama when the model is not loaded yet; its own default of 4096 cuts prompts without a word."""
 
 
+class _SlotFiles(NamedTuple):
+    folder: Path | None
+    kept: KeptPrefixes | None
+
+
 async def connect(
     url: str,
     model: str | None = None,
@@ -36,6 +42,7 @@ async def connect(
     context_tokens: int | None = None,
     timeouts: EngineTimeouts | None = None,
     slot_folder: Path | None = None,
+    kept_prefixes: KeptPrefixes | None = None,
 ) -> Engine:
     """Connect to a running engine.
 
@@ -47,6 +54,7 @@ async def connect(
         context_tokens: The longest prompt plus answer, for servers that do not tell (and, for Ollama, to ask for).
         timeouts: How long what may take.
         slot_folder: llama.cpp's folder of slot states, if it is ours to clean.
+        kept_prefixes: Keeps what llama.cpp has computed for sessions that come back.
 
     Raises:
         EngineUnavailableError: Nothing answers there.
@@ -57,7 +65,7 @@ async def connect(
     client = EngineClient(base, api_key=api_key, timeouts=timeouts)
     try:
         found = kind or await _detect(client)
-        return await _BUILD[found](client, model, context_tokens, slot_folder)
+        return await _BUILD[found](client, model, context_tokens, _SlotFiles(slot_folder, kept_prefixes))
     except BaseException:
         await client.aclose()
         raise
@@ -94,7 +102,7 @@ async def _detect(client: EngineClient) -> EngineKind:
 
 
 async def _llamacpp(
-    client: EngineClient, model: str | None, context_tokens: int | None, slot_folder: Path | None
+    client: EngineClient, model: str | None, context_tokens: int | None, slot_files: _SlotFiles
 ) -> Engine:
     models = await _models(client)
     name = _choose(client, model, models, aliases=True)
@@ -114,7 +122,8 @@ async def _llamacpp(
         profile=profile.model_copy(update=changes),
         context_tokens=_smaller(context_tokens, context),
         slots=slots,
-        slot_folder=slot_folder,
+        slot_folder=slot_files.folder,
+        kept_prefixes=slot_files.kept,
     )
 
 
@@ -124,7 +133,7 @@ async def _copies_slots(client: EngineClient) -> bool:
     return reply.status == 400 and "filename" in reply.text.lower()
 
 
-async def _vllm(client: EngineClient, model: str | None, context_tokens: int | None, _: Path | None) -> Engine:
+async def _vllm(client: EngineClient, model: str | None, context_tokens: int | None, _: _SlotFiles) -> Engine:
     models = await _models(client)
     name = _choose(client, model, models)
     entry = next((item for item in models if item.get("id") == name), models[0])
@@ -140,7 +149,7 @@ async def _vllm(client: EngineClient, model: str | None, context_tokens: int | N
     )
 
 
-async def _sglang(client: EngineClient, model: str | None, context_tokens: int | None, _: Path | None) -> Engine:
+async def _sglang(client: EngineClient, model: str | None, context_tokens: int | None, _: _SlotFiles) -> Engine:
     models = await _models(client)
     name = _choose(client, model, models)
     entry = next((item for item in models if item.get("id") == name), models[0])
@@ -160,7 +169,7 @@ async def _sglang(client: EngineClient, model: str | None, context_tokens: int |
     )
 
 
-async def _ollama(client: EngineClient, model: str | None, context_tokens: int | None, _: Path | None) -> Engine:
+async def _ollama(client: EngineClient, model: str | None, context_tokens: int | None, _: _SlotFiles) -> Engine:
     tags = (await _get(client, "/api/tags")).fields().get("models")
     names = [{"id": item.get("model") or item.get("name")} for item in _objects(tags)]
     if model is not None and ":" not in model and {"id": f"{model}:latest"} in names:
@@ -184,7 +193,7 @@ async def _ollama(client: EngineClient, model: str | None, context_tokens: int |
     return OllamaEngine(client, model=name, profile=profile, context_tokens=min(wanted, trained or wanted))
 
 
-async def _openai(client: EngineClient, model: str | None, context_tokens: int | None, _: Path | None) -> Engine:
+async def _openai(client: EngineClient, model: str | None, context_tokens: int | None, _: _SlotFiles) -> Engine:
     models = await _models(client)
     name = _choose(client, model, models)
     entry = next((item for item in models if item.get("id") == name), models[0])

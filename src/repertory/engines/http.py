@@ -115,6 +115,7 @@ class EngineClient:
 
     def __init__(self, base_url: str, *, api_key: str | None = None, timeouts: EngineTimeouts | None = None) -> None:
         self.base_url = base_url.rstrip("/")
+        self.api_key = api_key
         self.timeouts = timeouts or EngineTimeouts()
         try:
             url = httpx2.URL(self.base_url)

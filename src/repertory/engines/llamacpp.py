@@ -13,16 +13,24 @@ from repertory.engines.admission import Admission
 from repertory.engines.answer import AnswerReader
 from repertory.engines.deadline import Deadline
 from repertory.engines.http import EngineClient
+from repertory.engines.kept_prefixes import FoundPrefix, KeptPrefixes
 from repertory.engines.messages import wire_messages
 from repertory.engines.openai_compatible import OpenAIEngine, wire_tools
 from repertory.engines.profile import EngineProfile
 from repertory.engines.protocol import ChatMessage, GenerateRequest, PrefixState, StreamPart, TokenUsage
 from repertory.errors import EngineError, EngineRejectedError, EngineTimeoutError, EngineUnavailableError
+from repertory.storage.prefix_states import KeptPrefix
 
 __all__ = ("LlamaCppEngine",)
 
 _SAVED_STATES = 4
 """State files used in turn; each holds a whole prefix (28 KiB per token for a model of 1.5 B), so few are kept."""
+
+_WORTH_BYTES = 512
+"""A state is restored when it spares at least so much text (about 100 tokens); less is computed as quickly."""
+
+_LOOSE_END = 8
+"""Tokens at the end of a state that a longer prompt may split differently."""
 
 
 class LlamaCppEngine(OpenAIEngine):
@@ -35,6 +43,7 @@ class LlamaCppEngine(OpenAIEngine):
         context_tokens: The context of one slot.
         slots: How many slots the server has.
         slot_folder: The server's folder of slot states, if it is ours: our files in it are removed at the end.
+        kept_prefixes: Keeps computed prefixes beyond the engine's own slots; also a `PrefixKeeper` then.
     """
 
     def __init__(
@@ -46,6 +55,7 @@ class LlamaCppEngine(OpenAIEngine):
         context_tokens: int,
         slots: int,
         slot_folder: Path | None = None,
+        kept_prefixes: KeptPrefixes | None = None,
     ) -> None:
         super().__init__(
             client, model=model, profile=profile, context_tokens=context_tokens, max_in_flight=slots, prefix="/v1"
@@ -55,6 +65,11 @@ class LlamaCppEngine(OpenAIEngine):
         own = secrets.token_hex(8)
         self._names = tuple(f"repertory-{own}-{number}.bin" for number in range(_SAVED_STATES))
         self._next_name = 0
+        self._kept = kept_prefixes
+        self._found: dict[str, tuple[FoundPrefix, int, int | None]] = {}
+        # What we last computed in each slot. Whoever else uses the server may have replaced it: then a state that would
+        # have helped is not restored, and the prompt is computed as it would be without any.
+        self._prefix_in: dict[int, bytes] = {}
         self._control = Admission(1)
         self.leaked_slots: set[int] = set()
 
@@ -79,7 +94,7 @@ class LlamaCppEngine(OpenAIEngine):
         return len(cast("list[object]", tokens)) if isinstance(tokens, list) else 0
 
     async def compute_prefix(
-        self, messages: Sequence[ChatMessage], *, slot: int, deadline_s: float | None = None
+        self, messages: Sequence[ChatMessage], *, slot: int, deadline_s: float | None = None, owner: str | None = None
     ) -> PrefixState:
         """Compute the rendered prompt up to the end of the last message's text in one slot, and save the slot.
 
@@ -88,9 +103,20 @@ class LlamaCppEngine(OpenAIEngine):
         """
         deadline = Deadline(deadline_s)
         self._check_slot(slot)
+        prefix = await self._render_prefix(self.normalise(messages))
+        if self._kept is None or owner is None:
+            return await self._compute_prefix(prefix, slot, deadline, None)
+        # Looked up before the wait for the slot, so that what the next turn in the queue needs is not evicted.
+        async with self._kept.looking_up(owner, prefix) as found:
+            return await self._compute_prefix(prefix, slot, deadline, found)
+
+    async def _compute_prefix(
+        self, prefix: str, slot: int, deadline: Deadline, found: FoundPrefix | None
+    ) -> PrefixState:
         async with self.admission.enter(lane=slot, deadline=deadline, where=self.client.base_url):
             await self._require_idle(slot, deadline)
-            prefix = await self._render_prefix(self.normalise(messages))
+            restored = await self._bring_back(slot, found)
+            self._prefix_in.pop(slot, None)
             limit_s = min(deadline.remaining_s, self.client.timeouts.first_part_s)
             body: dict[str, object] = {"prompt": prefix, "n_predict": 0, "id_slot": slot, "cache_prompt": True}
             try:
@@ -99,11 +125,52 @@ class LlamaCppEngine(OpenAIEngine):
                 await self._verify_idle(slot)
                 raise
             usage = _read_timings(reply)
+            self._prefix_in[slot] = prefix.encode("utf-8", "surrogatepass")
+            if restored is not None and self._kept is not None and (usage.cached or 0) < restored.tokens - _LOOSE_END:
+                await self._kept.drop(restored)  # it is not what it was said to be; the prompt was computed as usual
             name = self._names[self._next_name]
             self._next_name = (self._next_name + 1) % len(self._names)
             saved = await self.client.ask(f"/slots/{slot}?action=save", {"filename": name})
-        tokens = saved.get("n_saved")
-        return PrefixState(name=name, tokens=tokens if isinstance(tokens, int) else usage.prompt, usage=usage)
+        told, written = saved.get("n_saved"), saved.get("n_written")
+        tokens = told if isinstance(told, int) else usage.prompt
+        self._found.pop(name, None)
+        if found is not None:
+            self._found[name] = (found, tokens, written if isinstance(written, int) else None)
+        return PrefixState(name=name, tokens=tokens, usage=usage)
+
+    async def _bring_back(self, slot: int, found: FoundPrefix | None) -> KeptPrefix | None:
+        """Restore the state on disk that a prompt begins with, unless the slot holds as much of it already."""
+        if found is None or found.kept is None or self._kept is None:
+            return None
+        kept = found.kept
+        worth = found.prefix[: max(0, kept.prefix_bytes - _WORTH_BYTES)]
+        if self._prefix_in.get(slot, b"").startswith(worth):
+            return None
+        name = await self._kept.lay_out(kept)
+        if name is None:
+            return None
+        try:
+            await self.client.ask(f"/slots/{slot}?action=restore", {"filename": name})
+        except (EngineTimeoutError, EngineUnavailableError):
+            return None  # the server's trouble, not the state's; the computation tells if it is gone
+        except EngineError:
+            await self._kept.drop(kept)
+            return None
+        finally:
+            self._kept.take_back(name)
+        return kept
+
+    def set_aside_prefix(self, state: PrefixState) -> None:
+        """Move a state's file out of the server's folder; it can not be restored from there any more."""
+        known = self._found.pop(state.name, None)
+        if known is not None and self._kept is not None:
+            found, tokens, written = known
+            self._kept.set_aside(state.name, found, tokens=tokens, written=written)
+
+    def keep_prefix(self, state: PrefixState) -> None:
+        """Keep a state that was set aside."""
+        if self._kept is not None:
+            self._kept.keep(state.name)
 
     async def restore_prefix(self, state: PrefixState, *, slot: int) -> None:
         """Put a saved prefix into another slot; waits until nobody is in that slot.
@@ -115,6 +182,7 @@ class LlamaCppEngine(OpenAIEngine):
         deadline = Deadline(self.client.timeouts.control_s)
         async with self.admission.enter(priority=-1, lane=slot, deadline=deadline, where=self.client.base_url):
             await self._require_idle(slot, deadline)
+            self._prefix_in.pop(slot, None)
             await self.client.ask(f"/slots/{slot}?action=restore", {"filename": state.name})
 
     async def idle_slots(self) -> set[int] | None:
@@ -133,6 +201,8 @@ class LlamaCppEngine(OpenAIEngine):
 
     async def aclose(self) -> None:
         """Close connections and remove our slot states. The engine keeps running."""
+        if self._kept is not None:
+            await self._kept.settle()
         await super().aclose()
         if self._slot_folder is not None:
             for name in self._names:
@@ -147,6 +217,8 @@ class LlamaCppEngine(OpenAIEngine):
         ):
             if request.slot is not None:
                 await self._require_idle(request.slot, deadline)
+            else:
+                self._prefix_in.clear()  # the server chooses the slot, and does not say which
             yield
 
     async def _exchange(

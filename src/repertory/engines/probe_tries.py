@@ -3,6 +3,7 @@
 import secrets
 from collections.abc import AsyncGenerator, Awaitable, Callable, Generator
 from contextlib import aclosing, contextmanager
+from dataclasses import replace
 from typing import Literal
 
 import anyio
@@ -26,7 +27,7 @@ from repertory.engines.protocol import (
     TextDelta,
     TokenUsage,
 )
-from repertory.errors import OutputError, RepertoryError
+from repertory.errors import EngineRejectedError, OutputError, RepertoryError
 
 __all__ = ("ProbeCheck", "ProbeTries")
 
@@ -35,6 +36,17 @@ _FEW_COMPUTED = 32
 _SHARED_SENTENCES = 12
 _QUESTIONS = ("Who spoke?", "Where was it?", "What happened?")
 _PROXY_HEADERS = ("via", "cf-ray", "x-served-by", "x-envoy-upstream-service-time", "x-litellm-version")
+_PLACES = ("Utrecht", "Vienna")
+_WEATHER = {
+    "name": "weather",
+    "description": "Tells the weather in a city.",
+    "parameters": {
+        "type": "object",
+        "properties": {"city": {"type": "string"}},
+        "required": ["city"],
+        "additionalProperties": False,
+    },
+}
 _PROXY_SERVERS = ("nginx", "envoy", "traefik", "haproxy", "caddy", "cloudflare", "apache")
 
 
@@ -84,6 +96,7 @@ class ProbeTries:
             ("thinking", self._thinking),
             ("prefix shared", self._fan_out),
             ("cancel frees the engine", self._cancel),
+            ("calls tools", self._tools),
         ]
         for name, attempt in tries:
             try:
@@ -147,6 +160,27 @@ class ProbeTries:
             detail = f"a proxy is in between ({', '.join(signs) or server}): check that it passes disconnects on"
             return ProbeCheck(name="direct connection", status="no", detail=shorten(detail))
         return ProbeCheck(name="direct connection", status="yes")
+
+    async def _tools(self) -> ProbeCheck:
+        """The engine must take tools, and the model use one with the right argument; twice, or it was luck."""
+        for place in _PLACES:
+            try:
+                called = await self._calls_tool(place)
+            except EngineRejectedError as error:
+                self.changes["tool_calls"] = False
+                return ProbeCheck(name="calls tools", status="no", detail=shorten(error.message))
+            if not called:
+                self.changes["tool_calls"] = False
+                detail = "tools are chosen by a schema instead"
+                return ProbeCheck(name="calls tools", status="no", detail=detail)
+        self.changes["tool_calls"] = True
+        return ProbeCheck(name="calls tools", status="yes")
+
+    async def _calls_tool(self, place: str) -> bool:
+        request = self._request(f"What is the weather in {place}?", 96, thinking=self._quiet())
+        generation, _ = await self._generate(replace(request, tools=(_WEATHER,)))
+        calls = generation.tool_calls
+        return len(calls) == 1 and calls[0].name == "weather" and calls[0].arguments == {"city": place}
 
     def _quiet(self) -> bool | None:
         return False if self.engine.profile.thinking_switch else None

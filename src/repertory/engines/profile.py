@@ -71,6 +71,8 @@ class EngineProfile(BaseModel):
     """Whether the chat template has no system role; its text then goes in front of the first user message."""
     schema_in_prompt: bool = False
     """Whether the engine shows the schema to the model; where not, the prompt must describe the fields."""
+    tool_calls: bool = False
+    """Whether the model calls tools in the engine's own way; nobody promises that, a probe shows it."""
     verifies_cancel: bool = False
     """Whether we can see that a cancelled request has left the engine."""
     sleep: bool = False

@@ -19,6 +19,7 @@ __all__ = (
     "Generation",
     "GenerationNote",
     "PrefixCopier",
+    "PrefixKeeper",
     "PrefixState",
     "ReasoningDelta",
     "StreamPart",
@@ -239,14 +240,34 @@ class PrefixCopier(Protocol):
         ...
 
     async def compute_prefix(
-        self, messages: Sequence[ChatMessage], *, slot: int, deadline_s: float | None = None
+        self, messages: Sequence[ChatMessage], *, slot: int, deadline_s: float | None = None, owner: str | None = None
     ) -> PrefixState:
         """Compute the part of the rendered prompt up to the end of the last message's text, in one slot, and save it.
 
-        The usage tells how many tokens were computed and how many were found in the slot.
+        Args:
+            messages: The prompt.
+            slot: The slot to compute it in.
+            deadline_s: Seconds from the call within which it must be done.
+            owner: The user whose prompt it is. What was kept of this user's earlier prompts may be restored first.
+
+        Returns:
+            The state. Its usage tells how many tokens were computed and how many were found.
         """
         ...
 
     async def restore_prefix(self, state: PrefixState, *, slot: int) -> None:
         """Put a saved prefix into another slot."""
+        ...
+
+
+@runtime_checkable
+class PrefixKeeper(Protocol):
+    """An engine that can keep the prefixes it computed for a user, so that a session that comes back finds its own."""
+
+    def set_aside_prefix(self, state: PrefixState) -> None:
+        """Save a state from being overwritten once no slot needs it any more; quick."""
+        ...
+
+    def keep_prefix(self, state: PrefixState) -> None:
+        """Keep what was set aside, beside whatever else goes on. Nothing is lost but time when that fails."""
         ...

@@ -20,16 +20,22 @@ __all__ = ("FoundRoute", "HttpReply", "HttpRequest", "find_route", "read_reply",
 _MAX_BODY = 1024 * 1024
 _HEADER_NAME = re.compile(r"[A-Za-z0-9-]{1,64}")
 _HEADER_VALUE = re.compile(r"[\x20-\x7e]{0,1000}")
-# The gateway's own, or such that would let the agent act on other pages of the gateway.
-_NOT_ITS_OWN = {
-    "set-cookie",
-    "content-length",
-    "transfer-encoding",
-    "connection",
-    "location",
-    "refresh",
-    "clear-site-data",
-}
+# What says something of this one answer alone. Others would act on the whole host (a cookie, a demand for a password,
+# another address for it, where its errors are reported) or on the proxy in front (a file to send in place of the body).
+_ITS_OWN = frozenset(
+    {
+        "cache-control",
+        "content-disposition",
+        "content-language",
+        "content-type",
+        "etag",
+        "expires",
+        "last-modified",
+        "retry-after",
+        "vary",
+    }
+)
+_FOR_PROXIES = ("x-accel-", "x-sendfile", "x-lighttpd-", "x-litespeed-", "x-reproxy-", "x-forwarded-", "x-frame-")
 
 
 @dataclass(frozen=True)
@@ -124,7 +130,7 @@ def read_reply(result: CallResult) -> HttpReply:
         plain = isinstance(value, str) and _HEADER_VALUE.fullmatch(value) and _HEADER_NAME.fullmatch(name)
         if not plain:
             return _problem(502, "the agent's response has a header that is not one")
-        if name.lower() not in _NOT_ITS_OWN:
+        if _may_set(name.lower()):
             kept[name.lower()] = str(value)
     body = answer.get("body")
     if isinstance(body, str):
@@ -132,6 +138,10 @@ def read_reply(result: CallResult) -> HttpReply:
         return HttpReply(status, body.encode(), _safe(kept))
     kept["content-type"] = "application/json"
     return HttpReply(status, b"" if body is None else json.dumps(body, ensure_ascii=False).encode(), _safe(kept))
+
+
+def _may_set(name: str) -> bool:
+    return name in _ITS_OWN or (name.startswith("x-") and not name.startswith(_FOR_PROXIES))
 
 
 def _safe(headers: dict[str, str]) -> dict[str, str]:

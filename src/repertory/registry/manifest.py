@@ -5,12 +5,12 @@ from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator, model_validator
 
-from repertory.errors import PackageError
+from repertory.errors import PackageError, UsageError
 from repertory.planning.needs import AgentNeeds
 from repertory.registry.tool_schema import check_tool_schema
 from repertory.runtime.team_yaml import Node, read_yaml
 from repertory.runtime.yaml_events import YamlSyntaxError
-from repertory.spelling import printable
+from repertory.spelling import nearest, printable
 
 __all__ = (
     "MANIFEST",
@@ -19,6 +19,7 @@ __all__ = (
     "AgentManifest",
     "HttpRoute",
     "Permissions",
+    "RecordsGrant",
     "ToolDeclaration",
     "manifest_schema",
     "read_manifest",
@@ -65,15 +66,29 @@ class HttpRoute(_Part):
     function: Annotated[str, Field(pattern=r"^[a-z][a-z0-9_]{0,63}$")]
 
 
+class RecordsGrant(_Part):
+    """Values by key and logs that the agent may keep, in a database of its own.
+
+    Attributes:
+        per_user: Whether each user has records of their own, which no call for another user sees.
+        schema_version: The number of the form in which this version keeps them; a later version may have a higher one.
+    """
+
+    per_user: bool = False
+    schema_version: Annotated[int, Field(ge=1, le=1_000_000)] = 1
+
+
 class Permissions(_Part):
     """What the agent is granted beyond computing. There is no network in the sandbox, and no permission for it.
 
     Attributes:
         state: A folder `/state` of its own that stays between calls.
+        records: Records in a database of its own, which its code reaches through functions of ours.
         http: Routes under the gateway.
     """
 
     state: bool = False
+    records: RecordsGrant | None = None
     http: tuple[HttpRoute, ...] = Field(default=(), max_length=32)
 
 
@@ -132,6 +147,21 @@ class AgentManifest(_Part):
     def tool(self, name: str) -> ToolDeclaration | None:
         """The tool of this name."""
         return next((tool for tool in self.tools if tool.name == name), None)
+
+    def require_tool(self, name: str) -> ToolDeclaration:
+        """The tool of this name.
+
+        Raises:
+            UsageError: There is none; the hint has the nearest name.
+        """
+        found = self.tool(name)
+        if found is None:
+            names = [one.name for one in self.tools]
+            near = nearest(name, names)
+            message = f"{self.name} has no tool {name[:80]!r}"
+            hint = f"did you mean {near}?" if near else f"its tools are {', '.join(names) or 'none'}"
+            raise UsageError(message, hint=hint)
+        return found
 
 
 def manifest_schema() -> dict[str, Any]:

@@ -9,6 +9,7 @@ import ast
 import hashlib
 import json
 import re
+import threading
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
@@ -32,6 +33,8 @@ TOOLS, EVIDENCE, TESTS = "tools.py", "evidence.json", "tests/"
 MAX_FILES, MAX_FILE_BYTES, MAX_PACKAGE_BYTES = 200, 1024 * 1024, 8 * 1024 * 1024
 _PART = re.compile(r"[A-Za-z0-9_][A-Za-z0-9._-]{0,99}")
 _MAX_PARTS = 6
+# Python 3.11 counts the depth of all threads' trees together, and gives up when two are made at once.
+_parsing = threading.Lock()
 
 
 def check_path(path: str) -> str:
@@ -148,7 +151,8 @@ def _check_tools(manifest: AgentManifest, code: str | None) -> None:
     if code is None:
         raise PackageError("this file is missing", where=TOOLS, hint=f"it defines {', '.join(wanted)}")
     try:
-        tree = ast.parse(code)
+        with _parsing:
+            tree = ast.parse(code)
     except (SyntaxError, ValueError, RecursionError, MemoryError) as error:
         line = f":{error.lineno}" if isinstance(error, SyntaxError) and error.lineno else ""
         message = f"it is not Python: {getattr(error, 'msg', '') or type(error).__name__}"

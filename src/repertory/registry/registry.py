@@ -12,9 +12,11 @@ from repertory.home import Home, locate_home
 from repertory.registry.archive import read_archive, split_signature, with_signature, write_archive
 from repertory.registry.folder import read_folder, write_folder
 from repertory.registry.package import AgentPackage, digest_of
+from repertory.registry.records import AgentRecords
 from repertory.registry.signing import Signature, SigningKey, fingerprint, verify
 from repertory.storage.agent_records import AgentEvent, AgentVersion, NewVersion
 from repertory.storage.store import Store
+from repertory.storage.user_records import RECORDS_FILE
 
 __all__ = ("Deployed", "Loaded", "Registry", "parse_label")
 
@@ -49,10 +51,15 @@ def parse_label(text: str) -> tuple[str, int | None]:
 
 
 class Registry:
-    """The agents of one home. Methods block, and any number of threads and processes may use them at once."""
+    """The agents of one home. Methods block, and any number of threads and processes may use them at once.
+
+    Attributes:
+        watch_log: How calls of the agents ended, and requests for their repair.
+    """
 
     def __init__(self, store: Store, home: Home | None = None) -> None:
         self._agents = store.agents
+        self.watch_log = store.agent_watch
         self._home = home or locate_home()
         self._key: SigningKey | None = None
 
@@ -115,6 +122,10 @@ class Registry:
         """The agents, sorted."""
         return self._agents.names()
 
+    def live_names(self) -> list[str]:
+        """The agents that answer, sorted."""
+        return self._agents.live_names()
+
     def versions(self, name: str) -> list[AgentVersion]:
         """The versions of an agent, newest first.
 
@@ -133,18 +144,18 @@ class Registry:
             UsageError: There is no such agent or version.
             RegistryError: None is live.
         """
+        return _chosen(name, version, self.versions(name))
+
+    def answering(self, name: str) -> tuple[AgentVersion, AgentVersion | None]:
+        """The live version, and the canary that shares its calls, if there is one.
+
+        Raises:
+            UsageError: There is no such agent.
+            RegistryError: None is live.
+        """
         versions = self.versions(name)
-        for found in versions:
-            if found.version == version or (version is None and found.state == "live"):
-                return found
-        if version is not None:
-            known = ", ".join(found.label for found in versions[:8])
-            message = f"there is no {name}@{version}"
-            raise UsageError(message, hint=f"there are {known}")
-        message = f"no version of {name} is live"
-        raise RegistryError(
-            message, hint=f"`repertory agents promote {versions[0].label}` makes its newest version live"
-        )
+        canaries = (one for one in versions if one.state == "canary" and one.share is not None)
+        return _chosen(name, None, versions), next(canaries, None)
 
     def load(self, version: AgentVersion) -> Loaded:
         """The package of a version, if it is what was signed with our key.
@@ -166,17 +177,37 @@ class Registry:
         return Loaded(version, AgentPackage.of(files))
 
     def promote(
-        self, name: str, version: int, to: Literal["canary", "live"] = "live", detail: Mapping[str, Any] | None = None
+        self,
+        name: str,
+        version: int,
+        to: Literal["canary", "live"] = "live",
+        detail: Mapping[str, Any] | None = None,
+        *,
+        share: int | None = None,
     ) -> AgentVersion:
         """Make a version the canary or the live one, after its package was checked. The one before it makes room.
 
+        Args:
+            name: The agent.
+            version: The version.
+            to: What it becomes.
+            detail: More for the history.
+            share: Of a canary: the percent of calls that it answers, from 1 to 99; 0 lets it answer beside the live
+                version, unheard; None lets it answer those alone that name it.
+
         Raises:
-            UsageError: There is no such version.
+            UsageError: There is no such version, or the share is none.
             PackageError: Its package is not what was signed.
         """
+        if share is not None and (to != "canary" or not 0 <= share < 100):
+            message = (
+                f"a canary's share is 0 to 99 percent, not {share}" if to == "canary" else "only a canary has a share"
+            )
+            raise UsageError(message)
         found = self.resolve(name, version)
         self.load(found)
-        self._agents.set_state(name, version, to, what="promoted", detail=detail or {})
+        told = {**(detail or {}), **({} if share is None else {"share": share})}
+        self._agents.set_state(name, version, to, what="promoted", detail=told, share=share)
         return self.resolve(name, version)
 
     def retire(self, name: str, version: int, detail: Mapping[str, Any] | None = None) -> AgentVersion:
@@ -247,9 +278,30 @@ class Registry:
                 raise RegistryError(message, where=str(folder), hint="remove the folder by hand") from None
         return versions
 
+    def records(self, loaded: Loaded) -> AgentRecords:
+        """The records that an agent keeps, as a version of it uses them."""
+        manifest = loaded.package.manifest
+        grant = manifest.permissions.records
+        path = self._home.agents / manifest.name / RECORDS_FILE
+        limit = manifest.limits.state_mib * 1024 * 1024
+        return AgentRecords(path, limit, grant.schema_version if grant is not None else 1)
+
     def state_folder(self, name: str) -> Path:
         """Where an agent's state is, whatever its version. It may not be there yet."""
         return self._home.agents / name / "state"
+
+
+def _chosen(name: str, version: int | None, versions: list[AgentVersion]) -> AgentVersion:
+    """The version of a number, or the live one."""
+    for found in versions:
+        if found.version == version or (version is None and found.state == "live"):
+            return found
+    if version is not None:
+        known = ", ".join(found.label for found in versions[:8])
+        message = f"there is no {name}@{version}"
+        raise UsageError(message, hint=f"there are {known}")
+    message = f"no version of {name} is live"
+    raise RegistryError(message, hint=f"`repertory agents promote {versions[0].label}` makes its newest version live")
 
 
 def _tampered(version: AgentVersion, where: str, message: str) -> PackageError:

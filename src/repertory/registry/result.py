@@ -24,7 +24,8 @@ class CallError:
 
     Attributes:
         type: `InvalidArguments`, `InvalidResult`, `Timeout`, `CpuLimit`, `MemoryLimit`, `ResultTooLarge`,
-            `TooManyFiles`, `ResultNotJson`, `Crashed`, or the class of the exception that the tool raised.
+            `TooManyFiles`, `ResultNotJson`, `Crashed`, `UserMissing` (what is kept per user needs one), `RecordsLost`
+            (what the tool wrote could not be kept), or the class of the exception that the tool raised.
         message: In words.
         kinds: The exception's class and its base classes; empty when it is one of ours.
     """

@@ -34,10 +34,11 @@ from repertory.runtime.events import (
     MergeDone,
 )
 from repertory.runtime.fan_out import InstanceFanOut
+from repertory.runtime.harness.interface import AgentRun, Harness
 from repertory.runtime.recorder import Recorder
 from repertory.runtime.rules import TeamRules, Written
 from repertory.runtime.structured import FailureKind, StructuredResult, TextResult, structured_call, text_call
-from repertory.runtime.turn_state import SectionSkippedError, TurnState
+from repertory.runtime.turn_state import ReadsResolved, SectionSkippedError, TurnState
 from repertory.storage.records import SectionVersion
 
 __all__ = ("AgentCall", "Blackboard")
@@ -96,6 +97,7 @@ class AgentCall:
     deadline: float
     journal: TurnJournal
     board: Blackboard
+    harness: Harness
     prompt_tokens: int = 0
     attempts: int = 0
     usage: list[TokenUsage] = field(default_factory=list[TokenUsage])
@@ -168,12 +170,11 @@ class AgentCall:
 
     async def _stopped(self) -> tuple[Status, str | None]:
         """The end of an agent whose time is over, or whose person has left."""
-        if not self.left:
-            return "late", "its share of the turn's time was over"
+        reason = _LEFT if self.left else "its share of the turn's time was over"
         if said := self.spoken.strip():  # what the person has seen stands
-            await self._write(self.rules.write(self.name, said, self.state.view()), reason=_LEFT)
-            return "done", _LEFT
-        return "skipped", _LEFT
+            await self._write(self.rules.write(self.name, said, self.state.view()), reason=reason)
+            return "done", reason
+        return ("skipped" if self.left else "late"), reason
 
     def _stands(self, version: SectionVersion) -> tuple[Status, str | None]:
         """The section was written before the turn was cut off: nobody is asked again."""
@@ -196,6 +197,8 @@ class AgentCall:
             self.recorder.emit(AgentQueued, agent=self.name, waits_for=waits)
         reads = await self.state.resolve_reads(self.name, self.recorder.elapsed_s)
         await self.fan_out.turn_of(self.name)
+        schema = answer_schema(agent, self.state.team)
+        self._engine = JournaledEngine(self._played_by_harness(reads, schema), self.journal, self.name)
         if agent.writes == self.state.team.replies.full:
             self._merge()
         view = self.state.view()
@@ -216,10 +219,27 @@ class AgentCall:
             thinking=agent.thinking,
             request_id=f"{self.state.turn}-{self.name}",
         )
-        schema = answer_schema(agent, self.state.team)
         if schema is None:
             return await self._say(request)
         return await self._fill(request, schema)
+
+    def _played_by_harness(self, reads: ReadsResolved, schema: dict[str, Any] | None) -> Engine:
+        agent = self.state.team.agents[self.name]
+        stands = self.state.sections.get(agent.writes)
+        run = AgentRun(
+            name=self.name,
+            agent=agent,
+            team=self.state.team,
+            turn=self.state.turn,
+            user=self.state.session.user,
+            session=self.state.session.id,
+            instance=self.instance.name,
+            reads=reads,
+            schema=schema,
+            version=stands.version if stands is not None else 0,
+            tell=lambda kind, fields: self.recorder.emit(kind, **fields),
+        )
+        return self.harness.attach(run, self.instance.engine)
 
     def _merge(self) -> None:
         merge = self.rules.merge(self.state.view())

@@ -14,13 +14,14 @@ from typing import Any
 
 from repertory.engines.profile import FanOut
 from repertory.engines.protocol import ChatMessage, Engine, GenerateRequest, StreamPart, TextDelta, TokenUsage
-from repertory.errors import ContextBudgetError
+from repertory.errors import ContextBudgetError, UsageError
 from repertory.runtime.cast import Cast, Instance
 from repertory.runtime.context import SharedContext, answer_schema, private_part
 from repertory.runtime.durable.engine import JournaledEngine
 from repertory.runtime.durable.journal import TurnJournal
 from repertory.runtime.events import AgentFinished, AgentFirstToken, AgentProgress, AgentRepair, AgentStarted
 from repertory.runtime.fan_out import InstanceFanOut
+from repertory.runtime.harness.kinds import HarnessKind
 from repertory.runtime.recorder import Recorder
 from repertory.runtime.structured import StructuredResult, TextResult, structured_call, text_call
 from repertory.runtime.team import Agent, Section, Team
@@ -42,6 +43,9 @@ class DirectCalls:
         recorder: Gets the events.
         deadline: When all of it must be over, monotonic seconds.
         journal: Keeps finished calls, so that they are not made again after a crash.
+
+    Raises:
+        UsageError: An agent is run by a harness that is not ours.
     """
 
     team: Team
@@ -55,6 +59,14 @@ class DirectCalls:
     _engines: dict[str, Engine] = field(default_factory=dict[str, Engine])
     _places: dict[str, asyncio.Lock] = field(default_factory=dict[str, asyncio.Lock])
     _requests: "itertools.count[int]" = field(default_factory=itertools.count)
+
+    def __post_init__(self) -> None:
+        for name, agent in self.team.agents.items():
+            if agent.harness.kind is not HarnessKind.NATIVE:
+                message = (
+                    f"the agents of team {self.team.name} are asked directly, which `{agent.harness.kind}` can not"
+                )
+                raise UsageError(message, where=f"agent {name}", hint="leave its `harness` out")
 
     async def fill(
         self,

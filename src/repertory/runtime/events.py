@@ -19,6 +19,7 @@ __all__ = (
     "AgentStarted",
     "ContextCut",
     "EventBase",
+    "HarnessFinished",
     "MergeDone",
     "NoticeShown",
     "PrefixComputed",
@@ -36,7 +37,7 @@ __all__ = (
 class EventBase(BaseModel):
     """What every event has: its turn, its place in the turn's stream, and when it happened."""
 
-    model_config = ConfigDict(frozen=True, extra="forbid")
+    model_config = ConfigDict(frozen=True, extra="forbid", json_schema_serialization_defaults_required=True)
 
     turn: str
     seq: int
@@ -151,6 +152,28 @@ class AgentFinished(EventBase):
     output_tokens: int
 
 
+class HarnessFinished(EventBase):
+    """A program that runs an agent has ended one call; tokens are those that the gateway counted for it."""
+
+    type: Literal["harness_finished"] = "harness_finished"
+    agent: str
+    harness: Literal["claude-code", "acp", "command"]
+    status: Literal["answered", "failed", "stopped"]
+    seconds: float
+    first_words_s: float | None = None
+    """Seconds until its first words; None for one that wrote none."""
+    requests: int
+    prompt_tokens: int
+    cached_tokens: int
+    output_tokens: int
+    added_tokens: int
+    """What it wrote into its latest request beside the agent's prompt (dates, instructions, tools): an upper bound."""
+    added_sent: bool
+    """Whether that went to the engine, behind the shared part; else it was left out."""
+    shared_prefix: bool
+    """Whether its latest prompt began with the turn's shared part."""
+
+
 class SectionWritten(EventBase):
     """A section's new version is on the blackboard."""
 
@@ -207,6 +230,7 @@ TurnEvent = Annotated[
     | AgentProgress
     | AgentRepair
     | AgentFinished
+    | HarnessFinished
     | SectionWritten
     | ContextCut
     | MergeDone

@@ -16,7 +16,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from repertory.engines.profile import FanOut
-from repertory.engines.protocol import ChatMessage, Engine, PrefixCopier, TokenUsage
+from repertory.engines.protocol import ChatMessage, Engine, PrefixCopier, PrefixKeeper, PrefixState, TokenUsage
 
 __all__ = ("InstanceFanOut", "PrefixReport")
 
@@ -43,11 +43,14 @@ class InstanceFanOut:
         engine: The instance.
         agents: Names of the agents that run on it, best priority first; the first reply's agent leads if it is here.
         leads: Whether the first of them writes the first reply.
+        owner: The user whose turn it is, for engines that keep what they computed until the session comes back.
     """
 
     engine: Engine
     agents: Sequence[str]
     leads: bool
+    owner: str | None = None
+    _state: PrefixState | None = None
     _first_token: asyncio.Event = field(default_factory=asyncio.Event)
     _first_reply: asyncio.Event = field(default_factory=asyncio.Event)
     _prefill_tok_s: float | None = None
@@ -72,13 +75,22 @@ class InstanceFanOut:
         if self.way is not FanOut.COPY_SLOT or not isinstance(engine, PrefixCopier):
             return None
         began = time.monotonic()
-        state = await engine.compute_prefix(messages, slot=0, deadline_s=deadline_s)
+        state = await engine.compute_prefix(messages, slot=0, deadline_s=deadline_s, owner=self.owner)
         computed_s = time.monotonic() - began
         for slot in range(1, len(self.agents)):
             await engine.restore_prefix(state, slot=slot)
+        if isinstance(engine, PrefixKeeper):
+            engine.set_aside_prefix(state)
+            self._state = state
         if state.usage.prefill > 64:
             self._prefill_tok_s = state.usage.prefill / max(computed_s, 1e-6)
         return PrefixReport(state.usage, time.monotonic() - began)
+
+    def keep_prefix(self) -> None:
+        """Let the engine keep what it computed, now that nobody waits for it any more."""
+        if self._state is not None and isinstance(self.engine, PrefixKeeper):
+            self.engine.keep_prefix(self._state)
+            self._state = None
 
     async def turn_of(self, agent: str) -> None:
         """Wait until an agent's request may go to the engine."""

@@ -6,11 +6,12 @@ parts (every read has a writer, one writer per section, no cycle of fresh reads)
 """
 
 from enum import StrEnum
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any
 
-from pydantic import AliasChoices, BaseModel, ConfigDict, Field
+from pydantic import AliasChoices, BaseModel, BeforeValidator, ConfigDict, Field
 
 from repertory.planning.needs import AgentNeeds
+from repertory.runtime.harness.settings import HarnessSettings
 
 __all__ = ("Agent", "OnMissing", "Read", "ReadMode", "Replies", "Section", "Team")
 
@@ -68,6 +69,11 @@ class Section(_Part):
     """What is kept on the blackboard. None for a text section."""
 
 
+def _spelled_out(value: object) -> object:
+    """A harness that is named alone has the settings of its kind."""
+    return {"kind": value} if isinstance(value, str) else value
+
+
 class Agent(_Part):
     """One role of a team."""
 
@@ -84,7 +90,10 @@ class Agent(_Part):
     thinking: bool = False
     max_thinking_tokens: int = Field(default=1024, ge=1)
     """Kept for thinking, where the agent may think, beside `max_output_tokens` for the answer."""
-    harness: Literal["native"] = "native"
+    harness: Annotated[HarnessSettings, BeforeValidator(_spelled_out)] = HarnessSettings()
+    """What runs the agent: a name, or a mapping with `kind` and settings."""
+    agent: str | None = Field(default=None, min_length=1, max_length=80)
+    """A deployed agent, by name or `name@version`, that plays this role; its reply is the role's text."""
     needs: AgentNeeds | None = None
     """What the agent needs of a model; `repertory plan` casts it by that."""
 

@@ -3,12 +3,14 @@
 A problem names its place as a path inside the team; `repertory.runtime.team_file` adds the line of the file.
 """
 
+import re
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import pairwise
 
 from repertory.errors import TeamError, TeamProblem
+from repertory.runtime.harness.kinds import HarnessKind
 from repertory.runtime.schedule import find_cycles, fresh_waits, section_writers
 from repertory.runtime.schema_lint import lint_model_schema, lint_stored_schema
 from repertory.runtime.team import Agent, OnMissing, Read, ReadMode, Team
@@ -42,7 +44,7 @@ def check_team(
     """
     look = _Look(team, frozenset(code_sections), context_tokens)
     found: list[TeamProblem] = []
-    for rule in (_sections, _reads, _writes, _cycles, _replies, _budgets):
+    for rule in (_sections, _reads, _writes, _cycles, _replies, _budgets, _harnesses, _members):
         found.extend(rule(look))
     return [replace(problem, where=".".join(map(str, problem.path))) for problem in found]
 
@@ -214,6 +216,53 @@ def _budgets(look: _Look) -> Iterator[TeamProblem]:
                 f"more than the context of {context} tokens"
             )
             yield TeamProblem(message, path=(*path, "max_input_tokens"), hint="make one of them smaller")
+
+
+_ONLY_FOR = {
+    "command": (HarnessKind.COMMAND, HarnessKind.ACP, HarnessKind.CLAUDE_CODE),
+    "program": (HarnessKind.ACP,),
+    "context": (HarnessKind.COMMAND,),
+}
+"""Settings that not every harness has; `native` has none."""
+
+
+def _harnesses(look: _Look) -> Iterator[TeamProblem]:
+    for name, agent in look.team.agents.items():
+        harness, path = agent.harness, ("agents", name, "harness")
+        if harness.kind is HarnessKind.COMMAND and not harness.command:
+            message = f"agent `{name}` is run by a command, but none is given"
+            hint = "write `harness: {kind: command, command: [python3, /path/agent.py]}`"
+            yield TeamProblem(message, path=path, hint=hint)
+        if harness.program is not None and harness.command:
+            message = f"agent `{name}` names both a `program` and a `command`"
+            yield TeamProblem(message, path=(*path, "program"), hint="keep one of them")
+        for setting in sorted(harness.model_fields_set - {"kind"}):
+            fits = _ONLY_FOR.get(setting, tuple(kind for kind in HarnessKind if kind is not HarnessKind.NATIVE))
+            if harness.kind not in fits:
+                message = f"the harness `{harness.kind}` has no setting `{setting}`"
+                hint = f"it belongs to {_and(fits)}; leave it out, or change `kind`"
+                yield TeamProblem(message, path=(*path, setting), hint=hint)
+
+
+_LABEL = re.compile(r"[a-z0-9]+(-[a-z0-9]+)*(@[1-9][0-9]{0,8})?")
+
+
+def _members(look: _Look) -> Iterator[TeamProblem]:
+    """A deployed agent speaks for itself: it replies in words, by its own package."""
+    for name, agent in look.team.agents.items():
+        path = ("agents", name, "agent")
+        if agent.agent is None:
+            continue
+        if not _LABEL.fullmatch(agent.agent):
+            hint = "write its name, as `repertory agents list` shows it, or NAME@VERSION"
+            yield TeamProblem(f"{quoted(agent.agent)} can not be a deployed agent", path=path, hint=hint)
+        if agent.harness.kind is not HarnessKind.NATIVE:
+            message = f"agent `{name}` is a deployed agent and names a `harness` as well"
+            yield TeamProblem(message, path=path, hint="keep one of them")
+        section = look.team.sections.get(agent.writes)
+        if section is not None and not section.text:
+            message = f"agent `{name}` is a deployed agent, which replies in words; `{agent.writes}` has a schema"
+            yield TeamProblem(message, path=path, hint=f"make `{agent.writes}` a section with `text: true`")
 
 
 def _and(names: Sequence[str]) -> str:

@@ -42,6 +42,8 @@ def _short(data: dict[str, Any]) -> dict[str, Any]:
             agent_reads[section] = mode if set(read) <= {"mode"} else {"mode": mode, **read}
         if agent_reads:
             agent["reads"] = agent_reads
+        if list(harness := cast("dict[str, Any]", agent.get("harness", {}))) == ["kind"]:
+            agent["harness"] = harness["kind"]
     replies = cast("dict[str, Any]", data.pop("replies"))
     reply = {"reply": replies["full"]} if list(replies) == ["full"] else {"replies": replies}
     order = ("name", "description", "deadline_s", "preamble")

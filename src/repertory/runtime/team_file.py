@@ -171,12 +171,15 @@ def _places(root: Node) -> dict[TeamPath, _Place]:
                 walk(item, None, (*path, number))
 
     walk(root, None, ())
-    # The short forms: `reply: answer` stands for `replies: {full: answer}`, `critique: fresh` for `{mode: fresh}`.
+    # The short forms: `reply: answer` stands for `replies: {full: answer}`, `critique: fresh` for `{mode: fresh}`,
+    # `harness: acp` for `{kind: acp}`.
     if ("reply",) in places and ("replies",) not in places:
         places["replies",] = places["replies", "full"] = places["reply",]
     for path, place in list(places.items()):
         if len(path) == 4 and path[2] == "reads" and place.scalar:
             places[*path, "mode"] = place
+        if len(path) == 3 and path[2] == "harness" and place.scalar:
+            places[*path, "kind"] = place
     return places
 
 

@@ -2,6 +2,7 @@
 
 from typing import Any
 
+from repertory.runtime.harness.kinds import HarnessKind
 from repertory.runtime.team import ReadMode, Team
 
 __all__ = ("team_file_schema",)
@@ -18,6 +19,13 @@ def team_file_schema() -> dict[str, Any]:
     for key in ("additionalProperties", "patternProperties"):
         if isinstance(reads.get(key), dict):
             reads[key] = read if key == "additionalProperties" else dict.fromkeys(reads[key], read)
+    harness = schema["$defs"]["Agent"]["properties"]["harness"]
+    word = {"enum": [kind.value for kind in HarnessKind]}
+    schema["$defs"]["Agent"]["properties"]["harness"] = {
+        "anyOf": [word, {"$ref": harness["$ref"]}],
+        "default": HarnessKind.NATIVE.value,
+        "description": "What runs the agent: a word, or a mapping with `kind` and settings.",
+    }
     reply = {"description": "The one text section that the person sees.", "type": "string"}
     schema["properties"]["reply"] = reply
     required = [name for name in schema["required"] if name != "replies"]

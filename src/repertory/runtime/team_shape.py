@@ -8,6 +8,8 @@ from pydantic import ValidationError
 from pydantic_core import ErrorDetails
 
 from repertory.errors import TeamProblem
+from repertory.runtime.harness.kinds import HarnessKind
+from repertory.runtime.harness.settings import ACP_PROGRAMS, HarnessSettings
 from repertory.runtime.team import Agent, Read, Replies, Section, Team
 from repertory.spelling import nearest, quoted
 
@@ -81,6 +83,8 @@ def _expand(data: dict[str, Any]) -> tuple[dict[str, Any], list[TeamProblem]]:
             for section, read in cast("dict[str, Any]", reads).items():
                 if isinstance(read, str):
                     reads[section] = {"mode": read}
+        if isinstance(agent, dict) and isinstance(harness := cast("dict[str, Any]", agent).get("harness"), str):
+            agent["harness"] = {"kind": harness}
     sections = data.get("sections")
     for section in cast("dict[str, Any]", sections).values() if isinstance(sections, dict) else ():
         if isinstance(section, dict) and "json_schema" in section:
@@ -94,6 +98,7 @@ _FIELDS: tuple[tuple[TeamPath, type[Any]], ...] = (
     (("sections", "*"), Section),
     (("agents", "*"), Agent),
     (("agents", "*", "reads", "*"), Read),
+    (("agents", "*", "harness"), HarnessSettings),
     (("replies",), Replies),
 )
 
@@ -156,7 +161,7 @@ def _problem(detail: ErrorDetails, data: dict[str, Any]) -> TeamProblem:
     if kind == "string_pattern_mismatch":
         hint = "lower-case letters, digits and `_`, a letter first, at most 40"
         return TeamProblem(f"{quoted(_text_at(detail))} can not be a name", path=detail["loc"], hint=hint)
-    if kind == "enum" or last in ("mode", "on_missing", "harness"):
+    if kind == "enum" or last in _CHOICES:
         return _not_a_choice(path, last, detail["input"])
     if kind in ("string_too_short", "too_short"):
         return TeamProblem(f"`{last}` is empty", path=path, hint=_MISSING_HINTS.get(last))
@@ -192,11 +197,13 @@ _TYPES = {
     "int_type": ("a whole number", "write it without quotes"),
     "int_from_float": ("a whole number", "leave out the decimals"),
     "float_type": ("a number", "write it without quotes"),
+    "tuple_type": ("a list of texts", "write it as `[first, second]`"),
     "dict_type": ("a mapping of keys to values", None),
     "model_type": ("a mapping of keys to values", None),
     "model_attributes_type": ("a mapping of keys to values", None),
 }
 _MAPPING_HINTS = {
+    "harness": "write `harness: claude-code`, or `harness: {kind: command, command: [python3, /path/agent.py]}`",
     "reads": "write each section with how it is read: `reads: {critique: fresh, memory: latest}`",
     "replies": "write `reply: answer`, or `replies: {first: hello, full: answer}`",
     "sections": "write each section's name, and below it `text: true` or `schema:`",
@@ -249,11 +256,19 @@ def _unknown_key(path: TeamPath, last: str) -> TeamProblem:
     return TeamProblem(f"the key {quoted(last)} is unknown", path=(*path, KEY), hint=hint)
 
 
-_CHOICES = {"mode": ["fresh", "latest"], "on_missing": ["latest", "skip", "fail"], "harness": ["native"]}
+_CHOICES = {
+    "mode": ["fresh", "latest"],
+    "on_missing": ["latest", "skip", "fail"],
+    "kind": [kind.value for kind in HarnessKind],
+    "program": list(ACP_PROGRAMS),
+    "context": ["text", "json"],
+}
 
 
 def _not_a_choice(path: TeamPath, last: str, value: object) -> TeamProblem:
     choices = _CHOICES.get(last, [])
+    if path[-2:] == ("harness", "kind"):
+        last = "harness"  # mostly it is written short
     close = nearest(value, choices) if isinstance(value, str) else None
     hint = f"did you mean `{close}`?" if close else f"write {' or '.join(f'`{choice}`' for choice in choices)}"
     given = quoted(value) if isinstance(value, str) else _shown(value)
@@ -263,13 +278,16 @@ def _not_a_choice(path: TeamPath, last: str, value: object) -> TeamProblem:
 _PLACEHOLDERS: dict[str, Any] = {"name": "unnamed", "preamble": "-", "instructions": "-"}
 _OPTIONAL = frozenset(
     ("description", "deadline_s", "draft_schema", "max_output_tokens", "max_input_tokens", "temperature", "thinking",
-     "max_thinking_tokens", "harness")
+     "max_thinking_tokens", "harness", "agent")
 )  # fmt: skip
 
 
 def _mend(data: dict[str, Any], detail: ErrorDetails, moved: dict[TeamPath, TeamPath]) -> bool:
     """Take the mistake out of `data`; False when that would change who reads and writes what."""
     path = _location(detail)
+    if path[2:3] == ("harness",) and detail["type"] != "extra_forbidden":
+        data["agents"][path[1]].pop("harness", None)  # who runs an agent changes no read or write
+        return True
     if not path or path != detail["loc"] or len(path) not in (1, 3):
         return False
     owner: Any = data

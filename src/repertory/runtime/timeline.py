@@ -19,6 +19,7 @@ from repertory.runtime.events import (
     AgentRepair,
     AgentStarted,
     ContextCut,
+    HarnessFinished,
     MergeDone,
     PrefixComputed,
     ReplyReady,
@@ -34,11 +35,22 @@ from repertory.runtime.timeline_records import (
     Attempt,
     Cut,
     PrefixTimeline,
+    ProgramCall,
     Repair,
     Timeline,
 )
 
-__all__ = ("AgentStatus", "AgentTimeline", "Attempt", "Cut", "PrefixTimeline", "Repair", "Timeline", "build_timeline")
+__all__ = (
+    "AgentStatus",
+    "AgentTimeline",
+    "Attempt",
+    "Cut",
+    "PrefixTimeline",
+    "ProgramCall",
+    "Repair",
+    "Timeline",
+    "build_timeline",
+)
 
 
 class _Builder:
@@ -157,6 +169,19 @@ class _Builder:
     def _(self, event: ContextCut) -> None:
         cuts = self._agent(event.agent).cuts
         self._change(event.agent, cuts=(*cuts, Cut(part=event.part, tokens=event.tokens)))
+
+    @_take.register
+    def _(self, event: HarnessFinished) -> None:
+        call = ProgramCall(
+            harness=event.harness,
+            status=event.status,
+            seconds=event.seconds,
+            requests=event.requests,
+            added_tokens=event.added_tokens,
+            added_sent=event.added_sent,
+            shared_prefix=event.shared_prefix,
+        )
+        self._change(event.agent, programs=(*self._agent(event.agent).programs, call))
 
     @_take.register
     def _(self, event: MergeDone) -> None:

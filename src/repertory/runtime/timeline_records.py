@@ -3,7 +3,7 @@
 from dataclasses import asdict, dataclass, field
 from typing import Any, Literal
 
-__all__ = ("AgentStatus", "AgentTimeline", "Attempt", "Cut", "PrefixTimeline", "Repair", "Timeline")
+__all__ = ("AgentStatus", "AgentTimeline", "Attempt", "Cut", "PrefixTimeline", "ProgramCall", "Repair", "Timeline")
 
 AgentStatus = Literal["pending", "waiting", "running", "done", "failed", "late", "skipped", "fallback"]
 """`pending`: nothing has happened yet; `waiting`: it waits for sections; the last five: how it ended."""
@@ -38,6 +38,19 @@ class Cut:
 
 
 @dataclass(frozen=True)
+class ProgramCall:
+    """A call of the program that runs an agent: what it asked for, and what it added to the agent's prompt."""
+
+    harness: str
+    status: str
+    seconds: float
+    requests: int
+    added_tokens: int
+    added_sent: bool
+    shared_prefix: bool
+
+
+@dataclass(frozen=True)
 class AgentTimeline:
     """What one agent did in the turn.
 
@@ -60,6 +73,7 @@ class AgentTimeline:
         tries: Its requests, in order.
         repairs: Its unusable answers, in order.
         cuts: What was left out of its context.
+        programs: Calls of the program that runs it, where another harness than ours does.
     """
 
     agent: str
@@ -80,6 +94,7 @@ class AgentTimeline:
     tries: tuple[Attempt, ...] = ()
     repairs: tuple[Repair, ...] = ()
     cuts: tuple[Cut, ...] = ()
+    programs: tuple[ProgramCall, ...] = ()
 
     @property
     def prefill_tokens(self) -> int:

@@ -11,6 +11,8 @@ from repertory.runtime.cast import Cast
 from repertory.runtime.compaction.compactor import CompactionReport, Compactor
 from repertory.runtime.durable.points import reached
 from repertory.runtime.events import TurnEvent
+from repertory.runtime.harness.interface import Harness
+from repertory.runtime.harness.native import NativeHarness
 from repertory.runtime.recorder import EventSink, Recorder
 from repertory.runtime.rules import TeamRules
 from repertory.runtime.schedule import Schedule, derive_schedule
@@ -36,6 +38,7 @@ class TurnRunner:
         cast: The instance of every agent.
         store: Where blackboards, sessions and turns are kept.
         clock: The clock turns read.
+        harness: Runs the agents; the default runs native ones alone.
 
     Raises:
         TeamError: The team is not valid.
@@ -46,13 +49,14 @@ class TurnRunner:
     cast: Cast
     store: Store
     clock: Clock = system_clock
+    harness: Harness = field(default_factory=NativeHarness)
     schedule: Schedule = field(init=False)
 
     def __post_init__(self) -> None:
         require_team(self.team, self.rules.code_sections)
         self.schedule = derive_schedule(self.team, self.rules.code_sections)
         self._unmarked: set[str] = set()
-        self._parts = TurnParts(self.team, self.rules, self.cast, self.store, self.schedule, self.order)
+        self._parts = TurnParts(self.team, self.rules, self.cast, self.store, self.schedule, self.order, self.harness)
 
     @property
     def order(self) -> list[str]:
@@ -170,6 +174,7 @@ class TurnRunner:
         finally:
             if watch is not None:
                 watch.cancel()
+            running.keep_prefixes()
         reached("turn:finished")
         return result
 

@@ -10,6 +10,8 @@ from repertory.runtime.cast import Cast
 from repertory.runtime.durable.journal import TurnJournal
 from repertory.runtime.durable.points import reached
 from repertory.runtime.events import ReplyReady, SectionWritten
+from repertory.runtime.harness.interface import Harness
+from repertory.runtime.harness.native import NativeHarness
 from repertory.runtime.recorder import Recorder
 from repertory.runtime.rules import TeamRules, Written
 from repertory.runtime.schedule import Schedule
@@ -34,6 +36,7 @@ class TurnParts:
         store: Where everything is kept.
         schedule: Who waits for whom.
         order: The agents, the most urgent first.
+        harness: Runs the agents.
         shared_tokens: Per instance, user and session, how many tokens of shared prefix earlier turns have computed.
     """
 
@@ -43,6 +46,7 @@ class TurnParts:
     store: Store
     schedule: Schedule
     order: Sequence[str]
+    harness: Harness = field(default_factory=NativeHarness)
     shared_tokens: dict[tuple[str, str, str], int] = field(default_factory=dict[tuple[str, str, str], int])
 
 

@@ -46,6 +46,7 @@ class RunningTurn:
         self.recorder = recorder
         self.calls: dict[str, AgentCall] = {}
         self.board = TurnBoard(parts, started.state, started.journal, recorder)
+        self.fan_outs: list[InstanceFanOut] = []
         self.shared_new = 0
         self.shared_tokens: dict[str, int] = {}
         self.lost_engine = False
@@ -93,6 +94,11 @@ class RunningTurn:
         except ExceptionGroup as errors:
             raise _first(errors) from errors
         return None
+
+    def keep_prefixes(self) -> None:
+        """Let the engines keep the prompts they computed, for when the session comes back; after the turn's end."""
+        for fan_out in self.fan_outs:
+            fan_out.keep_prefix()
 
     def leave(self) -> None:
         """The person has left: who works for them alone stops; what will be remembered is still written."""
@@ -151,7 +157,8 @@ class RunningTurn:
             # Who has written already is not sent anywhere, and takes no slot.
             sent = [name for name in agents if name not in self.journal.written]
             leads = bool(sent) and self.team.agents[sent[0]].writes == self.team.replies.first
-            fan_out = InstanceFanOut(instance.engine, sent, leads=leads)
+            fan_out = InstanceFanOut(instance.engine, sent, leads=leads, owner=self.state.session.user)
+            self.fan_outs.append(fan_out)
             work.append((fan_out, agents))
             for name in agents:
                 self.calls[name] = AgentCall(
@@ -166,6 +173,7 @@ class RunningTurn:
                     deadline=began + self.team.deadline_s * shares[name],
                     journal=self.journal,
                     board=self.board,
+                    harness=self.parts.harness,
                 )
         if self.left:
             self.leave()

@@ -14,6 +14,7 @@ from fastapi.responses import JSONResponse
 
 from repertory.errors import RepertoryError
 from repertory.server.openapi import describe_gateway
+from repertory.server.panel.failures import failure, is_panel
 from repertory.serving.api_keys import Caller
 from repertory.serving.gateway.gateway import Gateway
 from repertory.serving.gateway.wire_errors import ApiShape, GatewayError, as_gateway_error, error_body
@@ -134,7 +135,9 @@ async def admin_of(request: Request) -> Caller:
     return caller
 
 
-async def _tell(_: Request, error: Exception) -> Response:
+async def _tell(request: Request, error: Exception) -> Response:
+    if is_panel(request.url.path) and isinstance(error, RepertoryError):
+        return failure(error)
     told = as_gateway_error(error) if isinstance(error, RepertoryError) else GatewayError("failed", code="internal")
     headers = {name.decode(): value.decode() for name, value in told.headers}
     return Response(error_body(told, ApiShape.OPENAI), told.status, headers, "application/json")

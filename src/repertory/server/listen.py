@@ -3,6 +3,7 @@
 import asyncio
 import resource
 import socket
+from collections.abc import Callable
 
 import uvicorn
 from fastapi import FastAPI
@@ -72,9 +73,12 @@ class GatewayServer(uvicorn.Server):
         app: The application.
         gateway: What drains.
         drain_s: How long requests that run at the end may take.
+        at_stop: Called when the stop begins, to end streams that would never end by themselves.
     """
 
-    def __init__(self, app: FastAPI, gateway: Gateway, *, drain_s: float = 30.0) -> None:
+    def __init__(
+        self, app: FastAPI, gateway: Gateway, *, drain_s: float = 30.0, at_stop: Callable[[], None] | None = None
+    ) -> None:
         super().__init__(
             uvicorn.Config(
                 app,
@@ -91,11 +95,14 @@ class GatewayServer(uvicorn.Server):
         )
         self._gateway = gateway
         self._drain_s = drain_s
+        self._at_stop = at_stop
 
     async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
         """Stop listening, drain, close."""
         for server in self.servers:
             server.close()
+        if self._at_stop is not None:
+            self._at_stop()
         draining = asyncio.ensure_future(self._gateway.drain(self._drain_s))
         while not draining.done() and not self.force_exit:  # a second Ctrl-C ends the waiting
             await asyncio.wait({draining}, timeout=0.2)

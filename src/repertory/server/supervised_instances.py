@@ -7,6 +7,10 @@ from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from repertory.engines.connect import connect
 from repertory.engines.profile import EngineKind
 from repertory.errors import EngineUnavailableError, RepertoryError, UsageError
+from repertory.runtime.cast import Cast
+from repertory.runtime.harness.interface import Harness
+from repertory.runtime.harness.native import NativeHarness
+from repertory.runtime.team import Team
 from repertory.runtime.turn import TurnRunner
 from repertory.server.casting import ServedTeam, StandingEngine, cast_on, upstream_of
 from repertory.serving.gateway.gateway import Gateway
@@ -29,9 +33,18 @@ class SupervisedInstances:
         directory: Reads the state.
         teams: The teams that are served.
         store: Where turns are kept.
+        harness: Runs the agents; None runs native ones alone.
     """
 
-    def __init__(self, directory: InstanceDirectory, teams: Sequence[ServedTeam], store: Store) -> None:
+    def __init__(
+        self,
+        directory: InstanceDirectory,
+        teams: Sequence[ServedTeam],
+        store: Store,
+        *,
+        harness: Harness | None = None,
+    ) -> None:
+        self._harness = harness or NativeHarness()
         self._directory = directory
         self._teams = {team.name: team for team in teams}
         self._store = store
@@ -55,23 +68,43 @@ class SupervisedInstances:
         if served is None:
             message = f"the team {team!r} is not served"
             raise UsageError(message)
-        awake = {instance: self._standing[instance] for instance in self._seen if instance in self._standing}
-        if not awake:
-            raise EngineUnavailableError("none of the instances answers now", hint="repertory status says why")
         known = self._runners.get(team)
-        signature = tuple(awake)
+        signature = tuple(self._awake())
         if known is not None and known[0] == signature:
             return known[1]
+        runner = TurnRunner(served.team, served.rules, self.cast_of(served.team), self._store, harness=self._harness)
+        self._runners[team] = (signature, runner)
+        return runner
+
+    @property
+    def supervised(self) -> bool:
+        """They are those of `repertory up`, as they come and go."""
+        return True
+
+    def standing(self) -> Sequence[StandingEngine]:
+        """The instances that answer now."""
+        return tuple(self._standing[instance] for instance in self._seen if instance in self._standing)
+
+    def cast_of(self, team: Team) -> Cast:
+        """The agents of a team on the instances that the plan gives them, the others on the first.
+
+        Raises:
+            EngineUnavailableError: None of the instances answers.
+        """
+        awake = self._awake()
         by_agent = {
             agent: standing
             for instance, standing in awake.items()
-            if instance.team == team
+            if instance.team == team.name
             for agent in instance.agents
         }
-        cast = cast_on(served.team, by_agent, next(iter(awake.values())))
-        runner = TurnRunner(served.team, served.rules, cast, self._store)
-        self._runners[team] = (signature, runner)
-        return runner
+        return cast_on(team, by_agent, next(iter(awake.values())))
+
+    def _awake(self) -> dict[RunningInstance, StandingEngine]:
+        awake = {instance: self._standing[instance] for instance in self._seen if instance in self._standing}
+        if not awake:
+            raise EngineUnavailableError("none of the instances answers now", hint="repertory status says why")
+        return awake
 
     @asynccontextmanager
     async def follow(self, gateway: Gateway) -> AsyncGenerator[None]:

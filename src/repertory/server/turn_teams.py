@@ -2,13 +2,17 @@
 
 import asyncio
 from collections.abc import AsyncGenerator, Awaitable, Callable, Sequence
+from typing import cast
 
 from repertory.runtime.events import AgentDelta, NoticeShown, ReplyReady, TurnEvent
+from repertory.runtime.recorder import EventSink
 from repertory.runtime.turn import TurnRunner
 from repertory.runtime.turn_result import TurnResult
 from repertory.server.conversations import Conversations
+from repertory.server.running_turns import RunningTurn, RunningTurns
 from repertory.server.turn_spans import TurnSpans
 from repertory.serving.gateway.turns import TurnDone, TurnPart, TurnRequest, TurnText
+from repertory.serving.gateway.wire_errors import GatewayError
 
 __all__ = ("RunnerTeams",)
 
@@ -22,23 +26,40 @@ class RunnerTeams:
     Args:
         names: The teams.
         runner_of: Opens them.
+        running: Where their turns run; None makes a place of its own.
+
+    Attributes:
+        running: The turns under way, those of other faces too.
     """
 
-    def __init__(self, names: Sequence[str], runner_of: RunnerOf) -> None:
+    def __init__(self, names: Sequence[str], runner_of: RunnerOf, running: RunningTurns | None = None) -> None:
         self._names = tuple(names)
         self._runner_of = runner_of
         self._conversations = Conversations()
-        self._running: set[asyncio.Task[TurnResult]] = set()
+        self.running = running or RunningTurns()
 
     @property
     def names(self) -> Sequence[str]:
         """The teams there are."""
         return self._names
 
+    async def begin(self, team: str, message: str, *, user: str, session: str | None = None) -> RunningTurn:
+        """Start a turn that nobody waits for: its words come as events.
+
+        Raises:
+            RepertoryError: There is no turn to be had.
+        """
+        runner = await self._runner_of(team)
+
+        async def carry(sinks: Sequence[EventSink]) -> TurnResult:
+            return await runner.run(message, user=user, session=session, sinks=sinks)
+
+        return await self.running.begin(team, user, carry, [TurnSpans().see])
+
     async def turn(self, request: TurnRequest) -> AsyncGenerator[TurnPart]:
         """Carry one message through a team; the last part is a `TurnDone`.
 
-        The turn is a task of its own: a client that leaves does not end it, so that what the agents write is kept.
+        A client that leaves does not end it, so that what the agents write is kept.
 
         Raises:
             RepertoryError: There is no turn to be had.
@@ -48,18 +69,21 @@ class RunnerTeams:
         session = request.session or known
         words = _Words()
         message = request.messages[-1][1]
-        sinks = [words.see, TurnSpans().see]
         left = asyncio.Event()
-        task = asyncio.create_task(runner.run(message, user=request.user, session=session, sinks=sinks, left=left))
-        self._running.add(task)
-        task.add_done_callback(self._running.discard)
+
+        async def carry(sinks: Sequence[EventSink]) -> TurnResult:
+            return await runner.run(message, user=request.user, session=session, sinks=sinks, left=left)
+
+        task = self.running.start(request.team, request.user, carry, [words.see, TurnSpans().see])
         task.add_done_callback(words.end)
         try:
             while (text := await words.next()) is not None:
                 yield TurnText(text)
         finally:
             left.set()  # the person is gone, or has it all: nothing more is for them alone
-        result = task.result()
+        if task.cancelled():
+            raise GatewayError("the turn was cancelled", status=409, code="turn_cancelled")
+        result = cast("TurnResult", task.result())
         if known is None:
             self._conversations.began(request.team, request.user, message, words.all, result.session)
         yield TurnDone(
@@ -74,7 +98,7 @@ class RunnerTeams:
 
     async def drain(self) -> None:
         """Wait until the turns under way have ended."""
-        await asyncio.gather(*self._running, return_exceptions=True)
+        await self.running.drain()
 
 
 class _Words:

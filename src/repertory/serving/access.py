@@ -38,6 +38,11 @@ class Access:
         if refusal is not None:
             raise GatewayError(refusal, status=403, code="host_not_allowed")
 
+    @property
+    def keys(self) -> KeyRing | None:
+        """The keys, where they are needed."""
+        return self._keys
+
     async def caller(self, headers: Iterable[tuple[bytes, bytes]]) -> Caller:
         """Who sends the request.
 

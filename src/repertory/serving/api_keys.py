@@ -20,7 +20,7 @@ from repertory.errors import UsageError
 from repertory.storage.ids import check_id
 from repertory.storage.keys import StoredKey
 
-__all__ = ("ALL_MODELS", "LOCAL_CALLER", "Caller", "KeyRing", "new_key", "scope_of")
+__all__ = ("ADMIN", "ALL_MODELS", "LOCAL_CALLER", "OWN_USER", "READS_USER", "Caller", "KeyRing", "new_key", "scope_of")
 
 _KEY = re.compile(r"rep_([0-9a-z]{10})_([A-Za-z0-9_-]{43})")
 _ALPHABET = "0123456789abcdefghjkmnpqrstvwxyz"
@@ -28,10 +28,13 @@ _NOBODY = "0" * 64
 
 ADMIN = "admin"
 ALL_MODELS = "*"
+READS_USER = "reads-user"
+OWN_USER = "key:"
+"""Begins the names of the users that keys without a user have as their own."""
 
 
 def scope_of(kind: str, name: str) -> str:
-    """The scope that allows one team (`team`), one agent's instance (`agent`) or one model (`model`)."""
+    """The scope that allows one team (`team`), one agent's instance or deployed agent (`agent`), one model (`model`)."""
     return f"{kind}:{name}"
 
 
@@ -60,11 +63,39 @@ class Caller:
         """Whether everything is allowed, the operator's endpoints included."""
         return ADMIN in self.scopes
 
+    @property
+    def own_user(self) -> str:
+        """The user whose blackboards are the caller's own.
+
+        A key without a user of its own has a blackboard of its own: two keys never meet on one by leaving the user out.
+        """
+        return self.user or (f"{OWN_USER}{self.key_id}" if self.key_id else "me")
+
+    @property
+    def reads_users(self) -> tuple[str, ...]:
+        """The users beside its own whose messages and blackboards it was allowed to read; `*` is all of them.
+
+        Being an administrator does not allow it: whoever runs a server need not read what people write there.
+        """
+        if not self.key_id:
+            return ("*",)
+        prefix = f"{READS_USER}:"
+        return tuple(sorted(scope.removeprefix(prefix) for scope in self.scopes if scope.startswith(prefix)))
+
+    def may_read(self, user: str) -> bool:
+        """Whether it may read what a user wrote and what is kept about them."""
+        return user == self.own_user or user in self.reads_users or "*" in self.reads_users
+
     def may_use(self, kind: str, name: str) -> bool:
-        """Whether requests for a name are allowed. The agents of a team have scopes of their own (`agent:team/*`)."""
+        """Whether requests for a name are allowed. The agents of a team have scopes of their own (`agent:team/*`).
+
+        The name of a deployed agent in requests, `agent:NAME`, is its scope.
+        """
         scopes = self.scopes
         if ALL_MODELS in scopes or ADMIN in scopes or f"{kind}:{name}" in scopes:
             return True
+        if kind == "deployed":
+            return name in scopes
         return kind == "agent" and f"agent:{name.partition('/')[0]}/*" in scopes
 
 
@@ -159,6 +190,21 @@ class KeyRing:
         if entry is None or not right:
             return None
         if entry.expires_at is not None and self._clock() >= entry.expires_at:
+            return None
+        return entry.caller
+
+    async def caller_of(self, key_id: str) -> Caller | None:
+        """The caller that the key of this id stands for; None when the key is no longer in use.
+
+        For those who have shown the whole key before, and hold something that was given for it.
+
+        Raises:
+            StorageError: The keys can not be read; nobody is let in then.
+        """
+        if time.monotonic() - self._read_at > self._fresh_s:
+            await self._read(self._fresh_s)
+        entry = self._keys.get(key_id)
+        if entry is None or (entry.expires_at is not None and self._clock() >= entry.expires_at):
             return None
         return entry.caller
 

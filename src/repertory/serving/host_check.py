@@ -2,7 +2,8 @@
 
 A page in a browser on this machine can send requests here. DNS rebinding makes them look as if they went to the page's
 own host, so the `Host` header must be a name of ours; a plain cross-site form or fetch carries its page in `Origin`, so
-that must be one of ours as well.
+that must be one of ours as well. What a page merely includes (an image, a script) carries no `Origin`, but browsers say
+of it that it is `cross-site`; links that a person follows are let through.
 """
 
 from collections.abc import Iterable
@@ -36,15 +37,20 @@ class HostCheck:
 
     def refusal(self, headers: Iterable[tuple[bytes, bytes]]) -> str | None:
         """Why a request is refused, None when it is not."""
-        host = origin = None
+        host = origin = site = mode = None
         for name, value in headers:
             if name == b"host":
                 host = value
             elif name == b"origin":
                 origin = value
+            elif name == b"sec-fetch-site":
+                site = value
+            elif name == b"sec-fetch-mode":
+                mode = value
         if not self._any and not self._knows(host or b""):
             return "the Host header names another machine; if that is meant, allow it with --allowed-host"
-        if origin is not None and not self._knows_origin(origin):
+        included = origin is None and site == b"cross-site" and mode != b"navigate" and not self._any
+        if included or (origin is not None and not self._knows_origin(origin)):
             return "requests of other web pages are refused; allow the page's host with --allowed-host"
         return None
 

@@ -7,7 +7,15 @@ from sqlalchemy.orm import Mapped, mapped_column
 
 from repertory.storage.tables import Base
 
-__all__ = ("AgentEventRow", "AgentFileRow", "AgentRow", "AgentVersionFileRow", "AgentVersionRow")
+__all__ = (
+    "AgentCallRow",
+    "AgentEventRow",
+    "AgentFileRow",
+    "AgentRepairRow",
+    "AgentRow",
+    "AgentVersionFileRow",
+    "AgentVersionRow",
+)
 
 _NAME = String(64)
 _DIGEST = String(64)
@@ -47,6 +55,7 @@ class AgentVersionRow(Base):
     source: Mapped[str] = mapped_column(Text)
     created_at: Mapped[datetime]
     was_live: Mapped[bool] = mapped_column(default=False)
+    share: Mapped[int | None] = mapped_column(default=None)
 
 
 class AgentVersionFileRow(Base):
@@ -75,3 +84,36 @@ class AgentEventRow(Base):
     what: Mapped[str] = mapped_column(String(40))
     detail: Mapped[str] = mapped_column(Text)
     at: Mapped[datetime]
+
+
+class AgentCallRow(Base):
+    """How one call of a version ended. Nothing of what was said or returned is kept."""
+
+    __tablename__ = "agent_calls"
+    __table_args__ = (Index(None, "agent", "version", "id"),)
+
+    id: Mapped[int] = mapped_column(primary_key=True, autoincrement=True)
+    agent: Mapped[str] = mapped_column(_NAME, ForeignKey("agents.name"))
+    version: Mapped[int]
+    what: Mapped[str] = mapped_column(String(100))
+    outcome: Mapped[str] = mapped_column(String(10))
+    kind: Mapped[str | None] = mapped_column(String(100))
+    seconds: Mapped[float]
+    agrees: Mapped[bool | None]
+    at: Mapped[datetime]
+
+
+class AgentRepairRow(Base):
+    """A request to the engineering team to mend an agent."""
+
+    __tablename__ = "agent_repairs"
+    __table_args__ = (Index(None, "agent", "version"),)
+
+    id: Mapped[int] = mapped_column(primary_key=True, autoincrement=True)
+    agent: Mapped[str] = mapped_column(_NAME, ForeignKey("agents.name"))
+    version: Mapped[int]
+    state: Mapped[str] = mapped_column(String(10))
+    reason: Mapped[str] = mapped_column(Text)
+    detail: Mapped[str] = mapped_column(Text)
+    created_at: Mapped[datetime]
+    ended_at: Mapped[datetime | None]

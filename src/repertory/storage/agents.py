@@ -3,17 +3,28 @@
 import hashlib
 from collections.abc import Callable, Mapping
 from datetime import UTC, datetime
-from typing import Any, cast
+from typing import Any
 
-from sqlalchemy import delete, insert, select
+from sqlalchemy import delete, select
 from sqlalchemy.orm import Session
 
 from repertory.errors import UsageError
-from repertory.spelling import nearest
 from repertory.storage.agent_records import AgentEvent, AgentState, AgentVersion, NewVersion
+from repertory.storage.agent_rows import (
+    add_missing,
+    has_open_repair,
+    last_good,
+    note_event,
+    row_of,
+    unknown_agent,
+    version_of,
+    versions_of,
+)
 from repertory.storage.agent_tables import (
+    AgentCallRow,
     AgentEventRow,
     AgentFileRow,
+    AgentRepairRow,
     AgentRow,
     AgentVersionFileRow,
     AgentVersionRow,
@@ -22,20 +33,6 @@ from repertory.storage.database import Database
 from repertory.storage.json_text import dump_json, load_json
 
 __all__ = ("Agents",)
-
-
-def _record(row: AgentVersionRow) -> AgentVersion:
-    return AgentVersion(
-        agent=row.agent,
-        version=row.version,
-        digest=row.digest,
-        state=cast("AgentState", row.state),
-        public_key=row.public_key,
-        signature=row.signature,
-        source=load_json(row.source),
-        created_at=row.created_at,
-        was_live=row.was_live,
-    )
 
 
 class Agents:
@@ -56,7 +53,7 @@ class Agents:
                 select(AgentVersionRow).where(AgentVersionRow.agent == new.agent, AgentVersionRow.digest == new.digest)
             )
             if same is not None:
-                return _record(same), False
+                return version_of(same), False
             agent.last_version += 1
             row = AgentVersionRow(
                 agent=new.agent,
@@ -73,20 +70,26 @@ class Agents:
             transaction.flush()
             for path, content in new.files.items():
                 digest = hashlib.sha256(content).hexdigest()
-                _add_missing(transaction, AgentFileRow, {"digest": digest, "content": content})
+                add_missing(transaction, AgentFileRow, {"digest": digest, "content": content})
                 transaction.add(AgentVersionFileRow(agent=new.agent, version=row.version, path=path, digest=digest))
-            _note(transaction, agent, row.version, "deployed", {"digest": new.digest, **new.source})
-            return _record(row), True
+            note_event(transaction, agent, row.version, "deployed", {"digest": new.digest, **new.source})
+            return version_of(row), True
 
     def names(self) -> list[str]:
         """The agents that have a version, sorted."""
         with self._database.read() as transaction:
             return list(transaction.scalars(select(AgentVersionRow.agent).distinct().order_by(AgentVersionRow.agent)))
 
+    def live_names(self) -> list[str]:
+        """The agents that have a live version, sorted."""
+        query = select(AgentVersionRow.agent).where(AgentVersionRow.state == "live").order_by(AgentVersionRow.agent)
+        with self._database.read() as transaction:
+            return list(transaction.scalars(query))
+
     def versions(self, agent: str) -> list[AgentVersion]:
         """The versions of an agent, newest first; none when it is not there."""
         with self._database.read() as transaction:
-            return [_record(row) for row in _versions(transaction, agent)]
+            return [version_of(row) for row in versions_of(transaction, agent)]
 
     def files(self, version: AgentVersion) -> dict[str, tuple[str, bytes]]:
         """The recorded digest and the content of each file of a version, by path. They are not compared here."""
@@ -99,14 +102,32 @@ class Agents:
             )
             return {path: (digest, content) for path, digest, content in rows}
 
-    def set_state(self, agent: str, version: int, state: AgentState, *, what: str, detail: Mapping[str, Any]) -> None:
+    def set_state(
+        self,
+        agent: str,
+        version: int,
+        state: AgentState,
+        *,
+        what: str,
+        detail: Mapping[str, Any],
+        share: int | None = None,
+    ) -> None:
         """Change a version's state; whoever was `canary` or `live` before it makes room.
+
+        Args:
+            agent: The agent.
+            version: The version.
+            state: Its new state.
+            what: How the history calls it.
+            detail: More for the history.
+            share: Of a canary, its share.
 
         Raises:
             UsageError: The agent has no such version.
         """
         with self._database.write() as transaction:
-            self._move(transaction, agent, lambda rows: _find(rows, agent, version), state, what, detail)
+            row = self._move(transaction, agent, lambda rows: row_of(rows, agent, version), state, what, detail)
+            row.share = share
 
     def roll_back(self, agent: str, detail: Mapping[str, Any]) -> AgentVersion:
         """Make the last version that was live before the present one live again.
@@ -114,19 +135,56 @@ class Agents:
         Raises:
             UsageError: There is none, or no such agent.
         """
-
-        def earlier(rows: list[AgentVersionRow]) -> AgentVersionRow:
-            live = next((row.version for row in rows if row.state == "live"), None)
-            limit = live if live is not None else rows[0].version + 1
-            target = next((row for row in rows if row.version < limit and row.was_live), None)
-            if target is None:
-                now = f"{agent}@{live}" if live is not None else "none"
-                message = f"{agent} has no earlier version that was live (live now: {now})"
-                raise UsageError(message, hint=f"`repertory agents history {agent}` shows its versions")
-            return target
-
         with self._database.write() as transaction:
-            return _record(self._move(transaction, agent, earlier, "live", "rolled_back", detail))
+
+            def earlier(rows: list[AgentVersionRow]) -> AgentVersionRow:
+                target = last_good(transaction, rows)
+                if target is None:
+                    live = next((row.version for row in rows if row.state == "live"), None)
+                    now = f"{agent}@{live}" if live is not None else "none"
+                    message = f"{agent} has no earlier version that was live (live now: {now})"
+                    raise UsageError(message, hint=f"`repertory agents history {agent}` shows its versions")
+                return target
+
+            return version_of(self._move(transaction, agent, earlier, "live", "rolled_back", detail))
+
+    def take_out(self, agent: str, version: int, reason: str, detail: Mapping[str, Any]) -> AgentVersion | None:
+        """Take a version that fails out of use, and file a request for its repair; all of it or nothing.
+
+        Of the live version the last good one takes the place; where there is none it stays, for want of a better one.
+        It is done once for a version, whoever sees it fail.
+
+        Returns:
+            The version that answers now; None when there was nothing to do.
+        """
+        with self._database.write() as transaction:
+            self._lock(transaction, agent)
+            rows = versions_of(transaction, agent)
+            row = next((row for row in rows if row.version == version), None)
+            if row is None or row.state not in ("live", "canary") or has_open_repair(transaction, agent, version):
+                return None
+            now = datetime.now(UTC)
+            transaction.add(
+                AgentRepairRow(
+                    agent=agent,
+                    version=version,
+                    state="open",
+                    reason=reason,
+                    detail=dump_json(dict(detail), place=f"repair of {agent}"),
+                    created_at=now,
+                    ended_at=None,
+                )
+            )
+            transaction.flush()
+            because = {"because": reason, "from_version": version}
+            if row.state == "canary":
+                self._move(transaction, agent, lambda _: row, "retired", "retired", because)
+            elif (good := last_good(transaction, rows)) is not None:
+                self._move(transaction, agent, lambda _: good, "live", "rolled_back", because)
+            else:
+                note_event(transaction, self._lock(transaction, agent), version, "failing", because)
+            answers = next((one for one in versions_of(transaction, agent) if one.state == "live"), row)
+            return version_of(answers)
 
     def note(self, agent: str, version: int | None, what: str, detail: Mapping[str, Any]) -> None:
         """Add an entry to an agent's history.
@@ -135,7 +193,7 @@ class Agents:
             UsageError: There is no such agent.
         """
         with self._database.write() as transaction:
-            _note(transaction, self._lock(transaction, agent), version, what, detail)
+            note_event(transaction, self._lock(transaction, agent), version, what, detail)
 
     def history(self, agent: str) -> list[AgentEvent]:
         """What happened to an agent, oldest first; also after it was removed."""
@@ -153,9 +211,9 @@ class Agents:
         """
         with self._database.write() as transaction:
             row = self._lock(transaction, agent)
-            versions = [version.version for version in _versions(transaction, agent)]
+            versions = [version.version for version in versions_of(transaction, agent)]
             if not versions:
-                raise _unknown(transaction, agent)
+                raise unknown_agent(transaction, agent)
             files = AgentVersionFileRow
             digests = list(transaction.scalars(select(files.digest).where(files.agent == agent).distinct()))
             transaction.execute(delete(files).where(files.agent == agent))
@@ -163,21 +221,23 @@ class Agents:
             kept = set(transaction.scalars(select(files.digest).where(files.digest.in_(digests))))
             gone = [digest for digest in digests if digest not in kept]
             transaction.execute(delete(AgentFileRow).where(AgentFileRow.digest.in_(gone)))
-            _note(transaction, row, None, "removed", {"versions": versions})
+            transaction.execute(delete(AgentCallRow).where(AgentCallRow.agent == agent))
+            transaction.execute(delete(AgentRepairRow).where(AgentRepairRow.agent == agent))
+            note_event(transaction, row, None, "removed", {"versions": versions})
             return versions
 
     def unknown(self, agent: str) -> UsageError:
         """The error for a name that no agent has, with the nearest one that there is."""
         with self._database.read() as transaction:
-            return _unknown(transaction, agent)
+            return unknown_agent(transaction, agent)
 
     def _lock(self, transaction: Session, agent: str, *, create: bool = False) -> AgentRow:
         """The agent's row, held against other writers until the transaction ends."""
         if create:
-            _add_missing(transaction, AgentRow, {"name": agent, "last_version": 0, "events": 0})
+            add_missing(transaction, AgentRow, {"name": agent, "last_version": 0, "events": 0})
         row = transaction.scalar(select(AgentRow).where(AgentRow.name == agent).with_for_update())
         if row is None:
-            raise _unknown(transaction, agent)
+            raise unknown_agent(transaction, agent)
         return row
 
     def _move(
@@ -190,62 +250,14 @@ class Agents:
         detail: Mapping[str, Any],
     ) -> AgentVersionRow:
         row = self._lock(transaction, agent)
-        rows = _versions(transaction, agent)
+        rows = versions_of(transaction, agent)
         if not rows:
-            raise _unknown(transaction, agent)
+            raise unknown_agent(transaction, agent)
         target = choose(rows)
         for other in rows:
             if other is not target and other.state == state and state in ("live", "canary"):
                 other.state = "retired" if other.was_live or state == "live" else "draft"
         before, target.state = target.state, state
         target.was_live = target.was_live or state == "live"
-        _note(transaction, row, target.version, what, {"from": before, "to": state, **detail})
+        note_event(transaction, row, target.version, what, {"from": before, "to": state, **detail})
         return target
-
-
-def _versions(transaction: Session, agent: str) -> list[AgentVersionRow]:
-    query = select(AgentVersionRow).where(AgentVersionRow.agent == agent).order_by(AgentVersionRow.version.desc())
-    return list(transaction.scalars(query))
-
-
-def _find(rows: list[AgentVersionRow], agent: str, version: int) -> AgentVersionRow:
-    found = next((row for row in rows if row.version == version), None)
-    if found is None:
-        known = ", ".join(f"{agent}@{row.version}" for row in rows[:8])
-        message = f"there is no {agent}@{version}"
-        raise UsageError(message, hint=f"there are {known}")
-    return found
-
-
-def _unknown(transaction: Session, agent: str) -> UsageError:
-    names = list(transaction.scalars(select(AgentVersionRow.agent).distinct()))
-    near = nearest(agent, names)
-    return UsageError(
-        f"there is no agent {agent[:80]!r}",
-        hint=f"did you mean {near}?" if near else "`repertory agents list` shows the agents",
-    )
-
-
-def _note(transaction: Session, agent: AgentRow, version: int | None, what: str, detail: Mapping[str, Any]) -> None:
-    agent.events += 1
-    transaction.add(
-        AgentEventRow(
-            agent=agent.name,
-            number=agent.events,
-            version=version,
-            what=what,
-            detail=dump_json(dict(detail), place=f"event of agent {agent.name}"),
-            at=datetime.now(UTC),
-        )
-    )
-
-
-def _add_missing(transaction: Session, table: type[AgentRow] | type[AgentFileRow], values: dict[str, Any]) -> None:
-    """Add a row unless it is there; somebody else may be doing the same."""
-    if transaction.get_bind().dialect.name == "sqlite":
-        transaction.execute(insert(table).prefix_with("OR IGNORE").values(values))
-        return
-    # Loaded here: most installations have no PostgreSQL, and the module takes a while.
-    from sqlalchemy.dialects.postgresql import insert as postgres_insert  # noqa: PLC0415
-
-    transaction.execute(postgres_insert(table).values(values).on_conflict_do_nothing())

@@ -2,6 +2,7 @@
 
 from dataclasses import dataclass
 from datetime import datetime
+from typing import Literal
 
 from sqlalchemy import select
 
@@ -40,6 +41,12 @@ class StoredKey:
     created_at: datetime
     expires_at: datetime | None = None
     revoked_at: datetime | None = None
+
+    def state(self, now: datetime) -> Literal["in use", "expired", "revoked"]:
+        """Whether it lets anybody in."""
+        if self.revoked_at is not None:
+            return "revoked"
+        return "expired" if self.expires_at is not None and self.expires_at <= now else "in use"
 
 
 def _record(row: KeyRow) -> StoredKey:

@@ -22,7 +22,7 @@ from repertory.storage.tables import (
     TurnRow,
 )
 
-__all__ = ("erase_user", "export_user", "teams_of_user")
+__all__ = ("all_boards", "erase_user", "export_user", "teams_of_user")
 
 
 def _time(moment: datetime | None) -> str | None:
@@ -35,6 +35,13 @@ def _boards(session: Session, user: str, team: str | None, *, lock: bool = False
     if team is not None:
         query = query.where(BoardRow.team == check_id("team", team))
     return session.scalars(query.with_for_update() if lock else query).all()
+
+
+def all_boards(database: Database, limit: int) -> list[tuple[str, str]]:
+    """Team and user of every blackboard, the newest first."""
+    with database.read() as session:
+        query = select(BoardRow.team, BoardRow.user_id).order_by(BoardRow.id.desc()).limit(limit)
+        return [(team, user) for team, user in session.execute(query)]
 
 
 def teams_of_user(database: Database, user: str) -> list[str]:

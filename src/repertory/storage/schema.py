@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 __all__ = ("HEAD", "VERSION_TABLE", "ensure_schema", "migration_config")
 
-HEAD = "0005"
+HEAD = "0007"
 """The newest migration; a test holds it against `migrations/versions`."""
 
 VERSION_TABLE = "repertory_schema"

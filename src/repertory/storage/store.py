@@ -5,7 +5,9 @@ from datetime import datetime
 from pathlib import Path
 from typing import Any, Self
 
+from repertory.home import locate_home
 from repertory.storage.address import Address, resolve_address
+from repertory.storage.agent_watch import AgentWatchLog
 from repertory.storage.agents import Agents
 from repertory.storage.blackboard import Blackboard
 from repertory.storage.commitments import Commitments
@@ -13,14 +15,18 @@ from repertory.storage.database import Database
 from repertory.storage.forgetting import MakesRedaction, forget_messages
 from repertory.storage.ids import check_id
 from repertory.storage.keys import Keys
+from repertory.storage.logins import Logins
 from repertory.storage.messages import Messages
-from repertory.storage.personal_data import erase_user, export_user, teams_of_user
+from repertory.storage.personal_data import all_boards, erase_user, export_user, teams_of_user
+from repertory.storage.prefix_states import PrefixStates
 from repertory.storage.schema import ensure_schema
 from repertory.storage.sessions import Sessions
 from repertory.storage.steps import Steps
 from repertory.storage.summaries import Summaries
 from repertory.storage.taking_up import TakingUp
 from repertory.storage.turns import Turns
+from repertory.storage.user_records import agents_with_records, erase_agent_records
+from repertory.storage.work_folders import erase_work_folders
 
 __all__ = ("Store",)
 
@@ -34,8 +40,10 @@ class Store:
         turns: Turns, their events and result documents.
         commitments: Commitments.
         keys: API keys of the HTTP interface.
+        logins: Who is signed in to the dashboard.
         steps: What the agents of unfinished turns have done.
         agents: The versions of agent packages.
+        agent_watch: How calls of deployed agents ended, and requests for their repair.
         summaries: What is remembered of earlier sessions' talk.
         taking_up: The beginning of turns, and taking them up again.
     """
@@ -48,7 +56,9 @@ class Store:
         self.commitments = Commitments(database)
         self.steps = Steps(database)
         self.keys = Keys(database)
+        self.logins = Logins(database)
         self.agents = Agents(database)
+        self.agent_watch = AgentWatchLog(database)
         self.summaries = Summaries(database)
         self.taking_up = TakingUp(database)
 
@@ -96,9 +106,17 @@ class Store:
         """
         return Blackboard(self._database, check_id("team", team), check_id("user", user))
 
+    def boards(self, limit: int = 1000) -> list[tuple[str, str]]:
+        """The teams and users that something is kept about, the newest blackboard first."""
+        return all_boards(self._database, limit)
+
     def teams_of_user(self, user: str) -> list[str]:
         """The teams that keep something about a user, sorted."""
         return teams_of_user(self._database, user)
+
+    def agents_of_user(self, user: str) -> list[str]:
+        """The deployed agents that keep records about a user, sorted."""
+        return agents_with_records(locate_home().agents, user)
 
     def export(self, user: str, team: str | None = None) -> dict[str, Any]:
         """Everything that is kept about a user (with one team or all), as one JSON document."""
@@ -114,18 +132,34 @@ class Store:
         *,
         must_clean: bool = True,
     ) -> dict[str, int]:
-        """Forget single messages of a person and all that was derived from them; see `forget_messages`."""
-        return forget_messages(self._database, team, user, messages, redaction, at, must_clean=must_clean)
+        """Forget single messages of a person and all that was derived from them; see `forget_messages`.
+
+        Computed prompts of theirs that are kept on disk, and working folders of agents that programs ran for them, go
+        as a whole: they can not be redacted.
+        """
+        counts = forget_messages(self._database, team, user, messages, redaction, at, must_clean=must_clean)
+        _forget_prefixes(user)
+        erase_work_folders(locate_home().harness, user)
+        return counts
 
     def erase(self, user: str, team: str | None = None) -> dict[str, int]:
         """Delete everything that is kept about a user (with one team or all), for good.
 
-        In a SQLite file the bytes are gone too; PostgreSQL frees them when it vacuums.
+        In a SQLite file the bytes are gone too; PostgreSQL frees them when it vacuums. Computed prompts of theirs that
+        are kept on disk, working folders of agents that programs ran for them, and what deployed agents keep about
+        them, are removed with it, whatever the team.
 
         Returns:
             How many rows of each kind were deleted.
+
+        Raises:
+            StorageError: Some of it can not be deleted now; erasing again makes it good.
         """
-        return erase_user(self._database, user, team)
+        counts = erase_user(self._database, user, team)
+        home = locate_home()
+        _forget_prefixes(user)
+        erase_work_folders(home.harness, user)
+        return dict(sorted({**counts, "agent_records": erase_agent_records(home.agents, user)}.items()))
 
     def close(self) -> None:
         """Close all connections."""
@@ -136,3 +170,8 @@ class Store:
 
     def __exit__(self, *_exc: object) -> None:
         self.close()
+
+
+def _forget_prefixes(user: str) -> None:
+    """After the rows: a turn that still runs could otherwise make a state of them again."""
+    PrefixStates(locate_home().prefixes, budget_bytes=0).erase(user)

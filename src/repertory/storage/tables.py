@@ -28,6 +28,7 @@ __all__ = (
     "CommitmentRow",
     "EventRow",
     "KeyRow",
+    "LoginRow",
     "MessageRow",
     "SectionRow",
     "SessionRow",
@@ -212,3 +213,15 @@ class KeyRow(Base):
     created_at: Mapped[datetime]
     expires_at: Mapped[datetime | None]
     revoked_at: Mapped[datetime | None]
+
+
+class LoginRow(Base):
+    """A browser that signed in with a key. What the browser holds is not here: `digest` is what it is found by."""
+
+    __tablename__ = "login_sessions"
+    __table_args__ = (Index(None, "expires_at"),)
+
+    digest: Mapped[str] = mapped_column(String(64), primary_key=True)
+    key: Mapped[str] = mapped_column(String(20), ForeignKey("api_keys.id", name="fk_login_sessions_key"))
+    created_at: Mapped[datetime]
+    expires_at: Mapped[datetime]

@@ -167,6 +167,39 @@ class Turns:
             query = select(TurnRow, BoardRow).where(*_of(team, user)).order_by(order.desc()).limit(limit)
             return [turn_record(row, board) for row, board in transaction.execute(query)]
 
+    def page(
+        self,
+        team: str | None = None,
+        user: str | None = None,
+        *,
+        session: str | None = None,
+        before: str | None = None,
+        limit: int = 50,
+    ) -> list[Turn]:
+        """Turns in the order in which they were begun, the newest first.
+
+        Args:
+            team: Only this team's.
+            user: Only this user's.
+            session: Only those of this session.
+            before: Only those that were begun before this one (its id).
+            limit: How many at most.
+        """
+        conditions = _of(team, user)
+        if session is not None:
+            conditions.append(TurnRow.session == session)
+        if before is not None:
+            conditions.append(TurnRow.id < before)
+        with self._database.read() as transaction:
+            query = select(TurnRow, BoardRow).where(*conditions).order_by(TurnRow.id.desc()).limit(limit)
+            return [turn_record(row, board) for row, board in transaction.execute(query)]
+
+    def get(self, turn: str) -> Turn | None:
+        """A turn by its whole id."""
+        with self._database.read() as transaction:
+            query = select(TurnRow, BoardRow).where(*_of(None, None), TurnRow.id == turn)
+            return next((turn_record(row, board) for row, board in transaction.execute(query)), None)
+
     def result(self, turn: str) -> Any:
         """The result document of a turn, None when it has none."""
         with self._database.read() as transaction:

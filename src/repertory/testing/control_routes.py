@@ -3,6 +3,7 @@
 import json
 from collections.abc import Callable, Mapping, Sequence
 from typing import Protocol, cast
+from zlib import crc32
 
 from repertory.engines.profile import EngineKind
 from repertory.testing.dialects import split_tokens
@@ -86,9 +87,7 @@ class ControlRoutes:
                 [{"id": slot, "is_processing": slot in engine.busy_slots} for slot in range(engine.slots)]
             ),
             "/apply-template": lambda request: _json({"prompt": engine.render(request.messages)}),
-            "/tokenize": lambda request: _json(
-                {"tokens": list(range(len(split_tokens(str(request.fields.get("content", ""))))))}
-            ),
+            "/tokenize": lambda request: _json({"tokens": _token_ids(str(request.fields.get("content", "")))}),
         }
 
     def _vllm_routes(self) -> dict[str, Callable[[ScriptedRequest], Script]]:
@@ -132,12 +131,15 @@ class ControlRoutes:
         if "/" in name:
             return failing(400, "Invalid filename", kind="invalid_request_error")
         if query == "action=save":
-            memory.saved[name] = list(memory.held[slot])
-            return _json({"id_slot": slot, "filename": name, "n_saved": len(memory.held[slot])})
-        if name not in memory.saved:
+            written = memory.save(slot, name)
+            return _json({"id_slot": slot, "filename": name, "n_saved": len(memory.held[slot]), "n_written": written})
+        if not memory.restore(slot, name):
             return failing(400, "Unable to restore slot: invalid slot save file", kind="invalid_request_error")
-        memory.held[slot] = list(memory.saved[name])
         return _json({"id_slot": slot, "filename": name, "n_restored": len(memory.held[slot])})
+
+
+def _token_ids(text: str) -> list[int]:
+    return [crc32(token.encode("utf-8", "replace")) for token in split_tokens(text)]
 
 
 def _json(value: object) -> Script:

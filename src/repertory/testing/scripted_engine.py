@@ -13,6 +13,7 @@ import json
 import threading
 from collections.abc import Awaitable, Callable, Generator, Mapping, Sequence
 from contextlib import contextmanager
+from pathlib import Path
 from typing import Self
 
 from repertory.engines.profile import EngineKind
@@ -48,6 +49,7 @@ class ScriptedEngine:
         routes: Answers for single paths, before any other; a `Script`, or a function that gives one.
         api_key: Refuse requests without this bearer token.
         port: The port to listen on; 0 takes a free one.
+        slot_folder: Where llama.cpp's slot states are written as files.
 
     Attributes:
         requests: The generations received, in order.
@@ -71,6 +73,7 @@ class ScriptedEngine:
         routes: Mapping[str, Script | Callable[[ScriptedRequest], Script]] | None = None,
         api_key: str | None = None,
         port: int = 0,
+        slot_folder: Path | None = None,
     ) -> None:
         self.kind = kind
         self.model = model
@@ -81,7 +84,7 @@ class ScriptedEngine:
         self.open_streams = 0
         self.peak_streams = 0
         self.disconnects = 0
-        self.memory = SlotMemory(slots, shared=kind is not EngineKind.LLAMACPP)
+        self.memory = SlotMemory(slots, shared=kind is not EngineKind.LLAMACPP, folder=slot_folder)
         self.busy_slots: set[int] = set()
         self._reply = reply
         self._token_delay_s = token_delay_s

@@ -82,3 +82,16 @@ async def test_nothing_is_copied_ahead_and_counting_wakes_nobody(home: Home) -> 
 async def test_what_does_not_serve_is_said(home: Home) -> None:
     with pytest.raises(EngineUnavailableError, match="i1 does not serve"):
         await connect_instance(InstanceDirectory(home), running(None, takes_turns=False, ready=False))
+
+
+async def test_as_an_upstream_of_a_gateway_it_is_woken_for_a_request(home: Home) -> None:
+    async with ScriptedEngine("ok", kind=EngineKind.LLAMACPP) as scripted:
+        directory = Turns(home, [scripted.url])
+        engine = await connect_instance(directory, running(None))
+        assert isinstance(engine, TurnTakingEngine)
+        upstream = engine.upstream()
+        assert (upstream.id, upstream.served_model) == ("i1", "scripted")
+        assert upstream.hold is not None
+        async with upstream.hold() as address:
+            assert (address.base_url, directory.held) == (scripted.url, 1)
+        assert directory.held == 0

@@ -116,6 +116,7 @@ async def test_the_package_says_how_it_came_about(store: Store, home: Home) -> N
     assert package.manifest.tools[0].description == "n times two"
     assert package.evidence["request"] == "Double a number."
     assert package.evidence["built_by"]["build"] == result.build
+    assert package.evidence["decisions"] == []  # its first drafts were good
     assert b"assert double(2) == 4" in package.files["tests/test_tools.py"]
 
 

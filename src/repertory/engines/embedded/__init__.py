@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from repertory.engines.embedded.default_model import Choice, MachineSize, choose_default_model, machine_size
     from repertory.engines.embedded.gguf_header import GgufHeader, read_gguf_header
+    from repertory.engines.embedded.kept import keep_prefixes
     from repertory.engines.embedded.launcher import EmbeddedEngine, RunningEngine
 
 __all__ = (
@@ -19,6 +20,7 @@ __all__ = (
     "MachineSize",
     "RunningEngine",
     "choose_default_model",
+    "keep_prefixes",
     "machine_size",
     "read_gguf_header",
 )
@@ -30,6 +32,7 @@ _HOMES = {
     "MachineSize": "default_model",
     "RunningEngine": "launcher",
     "choose_default_model": "default_model",
+    "keep_prefixes": "kept",
     "machine_size": "default_model",
     "read_gguf_header": "gguf_header",
 }

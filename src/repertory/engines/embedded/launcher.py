@@ -50,6 +50,8 @@ class RunningEngine:
         log_path: Its log.
         version: Name and version of the wheel.
         notes: Sentences about what was lowered to fit into memory.
+        model_path: The model file.
+        slot_folder: Where it writes and reads slot states.
     """
 
     url: str
@@ -61,6 +63,8 @@ class RunningEngine:
     log_path: Path
     version: str
     notes: tuple[str, ...]
+    model_path: Path
+    slot_folder: Path
     _process: anyio.abc.Process = field(repr=False)
 
     @property
@@ -162,6 +166,8 @@ class EmbeddedEngine:
                         log_path=log_path,
                         version=listening.version,
                         notes=size.notes,
+                        model_path=model_path,
+                        slot_folder=folder,
                         _process=process,
                     )
                     await _first_answer(running)

@@ -17,6 +17,7 @@ from repertory.errors import (
     EngineRejectedError,
     EngineTimeoutError,
     EngineUnavailableError,
+    HarnessError,
     OutputError,
     RepertoryError,
     StreamError,
@@ -34,7 +35,8 @@ class FailureKind(StrEnum):
     Of the engine: `ENGINE_UNAVAILABLE` (nothing answers), `ENGINE_ERROR` (it failed inside), `ENGINE_REJECTED` (it
     refused the request), `SCHEMA_UNSUPPORTED` (it refused the schema), `STREAM_BROKEN`, `STREAM_STALLED`,
     `CONTEXT_EXHAUSTED` (it ran out of room for all its requests), `CONTEXT_OVERFLOW` (the prompt is too long),
-    `SILENT_TRUNCATION` (it cut without saying so). `TIMEOUT`: the deadline passed.
+    `SILENT_TRUNCATION` (it cut without saying so). `HARNESS_FAILED`: the program that runs the agent ended without an
+    answer. `TIMEOUT`: the deadline passed.
     """
 
     GRAMMAR_WHITESPACE_LOOP = "grammar_whitespace_loop"
@@ -55,6 +57,7 @@ class FailureKind(StrEnum):
     CONTEXT_EXHAUSTED = "context_exhausted"
     CONTEXT_OVERFLOW = "context_overflow"
     SILENT_TRUNCATION = "silent_truncation"
+    HARNESS_FAILED = "harness_failed"
     TIMEOUT = "timeout"
 
 
@@ -67,6 +70,7 @@ _KINDS: tuple[tuple[type[RepertoryError], FailureKind], ...] = (
     (EngineTimeoutError, FailureKind.TIMEOUT),
     (ContextExhaustedError, FailureKind.CONTEXT_EXHAUSTED),
     (StreamError, FailureKind.STREAM_BROKEN),
+    (HarnessError, FailureKind.HARNESS_FAILED),
     (EngineError, FailureKind.ENGINE_ERROR),
     (ContextBudgetError, FailureKind.CONTEXT_OVERFLOW),
     (EmptyAnswerError, FailureKind.EMPTY),

@@ -20,7 +20,13 @@ _MAX_QUOTED = 6000
 
 _REPAIRED = frozenset({FailureKind.NOT_JSON, FailureKind.SCHEMA_INVALID, FailureKind.CHECK_FAILED})
 _AS_IT_WAS = frozenset(
-    {FailureKind.ENGINE_UNAVAILABLE, FailureKind.CONTEXT_EXHAUSTED, FailureKind.STREAM_STALLED, FailureKind.TIMEOUT}
+    {
+        FailureKind.ENGINE_UNAVAILABLE,
+        FailureKind.CONTEXT_EXHAUSTED,
+        FailureKind.STREAM_STALLED,
+        FailureKind.HARNESS_FAILED,
+        FailureKind.TIMEOUT,
+    }
 )
 _WITHOUT_GRAMMAR = frozenset({FailureKind.GRAMMAR_WHITESPACE_LOOP, FailureKind.ENGINE_ERROR, FailureKind.STREAM_BROKEN})
 _WARMER = frozenset(

@@ -1,4 +1,4 @@
-"""The gateway: one address in front of all instances and teams, speaking OpenAI's and Anthropic's APIs.
+"""The gateway: one address for all instances, teams and deployed agents, speaking OpenAI's and Anthropic's APIs.
 
 It is a plain ASGI application. Nothing on the way of a request parses it into objects, and no framework is in between:
 what is added to the engine's own latency is what this module and its neighbours do.
@@ -10,7 +10,7 @@ import json
 import logging
 import secrets
 import time
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 
 from opentelemetry import trace
@@ -18,19 +18,21 @@ from opentelemetry import trace
 from repertory.errors import RepertoryError
 from repertory.serving import telemetry
 from repertory.serving.access import Access
-from repertory.serving.api_keys import Caller
+from repertory.serving.api_keys import LOCAL_CALLER, Caller
 from repertory.serving.gateway.call import Call, CallTimeouts, Outgoing
 from repertory.serving.gateway.client import Client, Receive, Scope, Send
 from repertory.serving.gateway.endpoints import ENDPOINTS, Endpoint
+from repertory.serving.gateway.harness_runs import HarnessRun
 from repertory.serving.gateway.incoming import Incoming, read_incoming, request_id
 from repertory.serving.gateway.messages_api import translated_messages
 from repertory.serving.gateway.model_list import answer_models, is_model_list
 from repertory.serving.gateway.native_endpoints import has_endpoint
 from repertory.serving.gateway.replica import Replica
 from repertory.serving.gateway.routing import Route, RouteTable
+from repertory.serving.gateway.run_requests import run_outgoing
 from repertory.serving.gateway.sse_relay import EventRelay
 from repertory.serving.gateway.turn_answers import answer_with_turn
-from repertory.serving.gateway.turns import TurnTeams
+from repertory.serving.gateway.turns import CarriesTurns, DeployedAgents, TurnTeams
 from repertory.serving.gateway.upstream import Upstream
 from repertory.serving.gateway.wire_errors import ApiShape, GatewayError, as_gateway_error
 from repertory.serving.metrics import GatewayMetrics
@@ -64,6 +66,7 @@ class Gateway:
         upstreams: The instances.
         access: Who may come in.
         teams: Carries out the turns of teams; None when no team is served.
+        agents: Lets deployed agents answer; None when none do.
         limits: Sizes and times.
         metrics: Where requests are counted.
     """
@@ -74,6 +77,7 @@ class Gateway:
         *,
         access: Access,
         teams: TurnTeams | None = None,
+        agents: DeployedAgents | None = None,
         limits: GatewayLimits | None = None,
         metrics: GatewayMetrics | None = None,
     ) -> None:
@@ -82,6 +86,7 @@ class Gateway:
         self.draining = False
         self._limits = limits or GatewayLimits()
         self._teams = teams
+        self._agents = agents
         self._rates = RateLimits()
         self._active: set[Client] = set()
         self._one_ended = asyncio.Event()
@@ -116,11 +121,19 @@ class Gateway:
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Answer one request whose host has been checked."""
+        await self._carry(scope, receive, send, None)
+
+    async def carry_run(self, scope: Scope, receive: Receive, send: Send, run: HarnessRun) -> None:
+        """Answer one request of an agent's harness; its run decides what the request can not."""
+        await self._carry(scope, receive, send, run)
+
+    async def _carry(self, scope: Scope, receive: Receive, send: Send, run: HarnessRun | None) -> None:
         endpoint = ENDPOINTS.get(scope["path"])
         client = Client(scope, receive, send, _shape(endpoint, scope))
         self._active.add(client)
         try:
-            await self._answer(client, endpoint)
+            with run.serving(client.stop) if run is not None else contextlib.nullcontext():
+                await self._answer(client, endpoint, run)
         except asyncio.CancelledError:
             if not client.left and client.stopped is None:
                 raise
@@ -151,21 +164,39 @@ class Gateway:
                     await self._one_ended.wait()
         for client in list(self._active):
             client.stop(_shutting_down())
-        if self._teams is not None:
-            await self._teams.drain()
+        for carrier in (self._teams, self._agents):
+            if carrier is not None:
+                await carrier.drain()
+
+    def admit(self, caller: Caller) -> None:
+        """Count a request in against the limits of its key; for routes beside the gateway's.
+
+        Raises:
+            GatewayError: A limit is used up, or the server is shutting down.
+        """
+        if self.draining:
+            raise _shutting_down()
+        wait_s = self._rates.admit(caller)
+        if wait_s > 0:
+            message = "the key's limit of requests or tokens per minute is used up"
+            raise GatewayError(message, status=429, code="rate_limit_exceeded", retry_after_s=wait_s)
+
+    def spend(self, caller: Caller, tokens: int) -> None:
+        """Take the tokens of a request that was admitted off the limit of its key."""
+        self._rates.spend(caller, tokens)
 
     async def aclose(self) -> None:
         """Close the connections to all instances."""
         await self.table.aclose()
 
-    async def _answer(self, client: Client, endpoint: Endpoint | None) -> None:
+    async def _answer(self, client: Client, endpoint: Endpoint | None, run: HarnessRun | None) -> None:
         began = time.perf_counter()
         if self.draining:
             raise _shutting_down()
         scope = client.scope
-        caller = await self.access.caller(scope["headers"])
+        caller = LOCAL_CALLER if run is not None else await self.access.caller(scope["headers"])
         if endpoint is None:
-            await answer_models(client, dict(self._visible(caller)))
+            await answer_models(client, await self._visible(caller))
             return
         if scope["method"] != "POST":
             raise GatewayError("this endpoint takes POST", status=405, code="method_not_allowed")
@@ -174,29 +205,47 @@ class Gateway:
         client.headers.append((b"x-request-id", name))
         body = await client.read_body(limit=self._limits.body_bytes, within_s=self._limits.body_s)
         incoming = read_incoming(endpoint, body, caller)
-        route = self._route(incoming, caller)
-        wait_s = self._rates.admit(caller)
-        if wait_s > 0:
-            message = "the key's limit of requests or tokens per minute is used up"
-            raise GatewayError(message, status=429, code="rate_limit_exceeded", retry_after_s=wait_s)
+        if run is not None:
+            terms = run.terms
+            incoming = replace(incoming, user=terms.user, priority=terms.priority)
+            route = self.table.on_instance(terms.instance, f"{terms.team}/{terms.agent}")
+            client.watch()
+            await self._call(client, incoming, caller, route, name, began, run)
+            return
+        route = await self._route(incoming, caller)
+        self.admit(caller)
         client.watch()
-        if route.kind == "team":
+        if route.kind in {"team", "deployed"}:
             await self._turn(client, incoming, caller, route)
         else:
             await self._call(client, incoming, caller, route, name, began)
 
-    def _route(self, incoming: Incoming, caller: Caller) -> Route:
-        route = self.table.find(incoming.model, dict(self._visible(caller)))
+    async def _route(self, incoming: Incoming, caller: Caller) -> Route:
+        name = incoming.model
+        route = self.table.routes.get(name)
+        if route is None:
+            visible = await self._visible(caller)
+            route = visible.get(name) or self.table.find(name, visible)
         if not caller.may_use(route.kind, route.name):
             message = f"this key may not use {route.name!r}"
             raise GatewayError(message, status=403, code="model_not_allowed", param="model")
         return route
 
-    def _visible(self, caller: Caller) -> Iterable[tuple[str, Route]]:
-        return (item for item in self.table.routes.items() if caller.may_use(item[1].kind, item[0]))
+    async def _visible(self, caller: Caller) -> dict[str, Route]:
+        """All names that a caller may use."""
+        deployed = await self._agents.names() if self._agents is not None else ()
+        routes = {**self.table.routes, **{name: Route(name, "deployed") for name in deployed}}
+        return {name: route for name, route in routes.items() if caller.may_use(route.kind, name)}
 
     async def _call(
-        self, client: Client, incoming: Incoming, caller: Caller, route: Route, name: bytes, began: float
+        self,
+        client: Client,
+        incoming: Incoming,
+        caller: Caller,
+        route: Route,
+        name: bytes,
+        began: float,
+        run: HarnessRun | None = None,
     ) -> None:
         span = self._start_span(client, incoming, caller)
         call = Call(
@@ -205,7 +254,7 @@ class Gateway:
             share=(caller.key_id, incoming.user),
             priority=incoming.priority + route.priority,
             stream=incoming.stream,
-            outgoing=lambda replica: self._outgoing(incoming, replica),
+            outgoing=lambda replica: self._outgoing(incoming, replica, run),
             metrics=self.metrics,
             timeouts=self._limits.call,
             request_id=name,
@@ -221,13 +270,17 @@ class Gateway:
             raise
         finally:
             self._rates.spend(caller, call.usage.total)
+            if run is not None:
+                run.spend(call.usage)
             self.metrics.requests.labels(route.name, incoming.endpoint.path, status).inc()
             if span.is_recording():
                 _describe(span, call, status)
             span.end()
 
-    async def _outgoing(self, incoming: Incoming, replica: Replica) -> Outgoing:
+    async def _outgoing(self, incoming: Incoming, replica: Replica, run: HarnessRun | None) -> Outgoing:
         """The body for an instance: its own name for the model, and the counts asked for."""
+        if run is not None:
+            return run_outgoing(incoming, replica, run)
         endpoint = incoming.endpoint
         if endpoint.shape is ApiShape.ANTHROPIC and not await has_endpoint(replica, endpoint.path):
             return translated_messages(incoming, replica)
@@ -241,13 +294,13 @@ class Gateway:
         return Outgoing(endpoint.path, fields.body)
 
     async def _turn(self, client: Client, incoming: Incoming, caller: Caller, route: Route) -> None:
-        if self._teams is None:
+        carrier: CarriesTurns | None = self._teams if route.kind == "team" else self._agents
+        if carrier is None:
             raise GatewayError("no team is served here", status=404, code="model_not_found", param="model")
-        # A key without a user of its own has a blackboard of its own: two keys never meet on one by leaving `user` out.
-        user = incoming.user or (f"key:{caller.key_id}" if caller.key_id else "me")
+        user = incoming.user or caller.own_user
         status = "cancelled"
         try:
-            done = await answer_with_turn(self._teams, client, replace(incoming, user=user), route.name)
+            done = await answer_with_turn(carrier, client, replace(incoming, user=user), route.name)
             status = str(client.status)
             self._rates.spend(caller, done.prompt_tokens - done.cached_tokens + done.output_tokens)
         except RepertoryError as error:

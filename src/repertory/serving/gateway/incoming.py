@@ -4,7 +4,7 @@ import re
 from dataclasses import dataclass
 from typing import cast
 
-from repertory.serving.api_keys import Caller
+from repertory.serving.api_keys import OWN_USER, Caller
 from repertory.serving.gateway.endpoints import Endpoint
 from repertory.serving.gateway.request_fields import BodyError, RequestFields, read_fields
 from repertory.serving.gateway.wire_errors import ApiShape, GatewayError
@@ -12,6 +12,7 @@ from repertory.serving.gateway.wire_errors import ApiShape, GatewayError
 __all__ = ("Incoming", "read_incoming", "request_id")
 
 _MAX_USER_CHARS = 200
+_NOT_TEXT = re.compile("[\0\ud800-\udfff]")
 _REQUEST_ID = re.compile(rb"[A-Za-z0-9_.:-]{1,64}")
 
 
@@ -68,6 +69,9 @@ def read_incoming(endpoint: Endpoint, body: bytes, caller: Caller) -> Incoming:
     if caller.user is not None and user not in {"", caller.user}:
         message = "this key speaks for one user, and the request names another"
         raise GatewayError(message, status=403, code="user_not_allowed", param="user")
+    if user.startswith(OWN_USER) and user != caller.own_user and not caller.may_read(user):
+        message = "the request names the user that another key has as its own"
+        raise GatewayError(message, status=403, code="user_not_allowed", param="user")
     return Incoming(
         endpoint=endpoint,
         fields=fields,
@@ -87,7 +91,7 @@ def _user(endpoint: Endpoint, fields: RequestFields) -> str:
         user, name = fields.value("user"), "user"
     if user is None:
         return ""
-    if not isinstance(user, str) or len(user) > _MAX_USER_CHARS:
+    if not isinstance(user, str) or len(user) > _MAX_USER_CHARS or _NOT_TEXT.search(user):
         message = f"`{name}` must be text of at most {_MAX_USER_CHARS} characters"
         raise GatewayError(message, code="invalid_value", param=name)
     return user

@@ -12,7 +12,7 @@ from repertory.spelling import nearest
 
 __all__ = ("Route", "RouteKind", "RouteTable")
 
-RouteKind = Literal["team", "agent", "model"]
+RouteKind = Literal["team", "agent", "model", "deployed"]
 
 _PREFIX_BYTES = 4096
 """The beginning of a prompt that decides which replica is asked: room for the preamble that a team's agents share."""
@@ -26,7 +26,7 @@ class Route:
 
     Attributes:
         name: The name in requests.
-        kind: What it names. A team has no replicas: it is carried out by the handler that the server gives.
+        kind: What it names. A team and a `deployed` agent have no replicas: the handler that the server gives answers.
         replicas: The instances that may serve it.
         priority: What is added to the request's own priority.
     """
@@ -98,6 +98,18 @@ class RouteTable:
             hint = f"did you mean {close!r}?" if close else "GET /v1/models lists the names"
             raise GatewayError(message, status=404, code="model_not_found", param="model", hint=hint)
         return route
+
+    def on_instance(self, instance: str, name: str) -> Route:
+        """A route to one instance alone, for an agent that plays on it.
+
+        Raises:
+            GatewayError: The instance is not served any more.
+        """
+        for replica in self.replicas:
+            if replica.upstream.id == instance:
+                return Route(name, "agent", (replica,))
+        message = f"the instance {instance!r} is not served any more"
+        raise GatewayError(message, status=503, code="instance_gone", retry_after_s=5)
 
     async def aclose(self) -> None:
         """Close the connections to all instances."""

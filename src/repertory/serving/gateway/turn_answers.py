@@ -1,4 +1,4 @@
-"""A team's turn as an answer of either API: the first reply as it comes, then the full reply in the same message."""
+"""A turn as an answer of either API: the first reply as it comes, then the full reply in the same message."""
 
 import asyncio
 import json
@@ -12,7 +12,7 @@ from typing import Protocol, cast
 from repertory.serving.gateway.client import Client
 from repertory.serving.gateway.incoming import Incoming
 from repertory.serving.gateway.messages_stream import MessageEvents
-from repertory.serving.gateway.turns import TurnDone, TurnPart, TurnRequest, TurnTeams
+from repertory.serving.gateway.turns import CarriesTurns, TurnDone, TurnPart, TurnRequest
 from repertory.serving.gateway.wire_errors import ApiShape, GatewayError
 
 __all__ = ("answer_with_turn",)
@@ -34,14 +34,14 @@ class _Shape(Protocol):
     def whole(self, text: str, done: TurnDone) -> dict[str, object]: ...
 
 
-async def answer_with_turn(teams: TurnTeams, client: Client, incoming: Incoming, team: str) -> TurnDone:
+async def answer_with_turn(carrier: CarriesTurns, client: Client, incoming: Incoming, team: str) -> TurnDone:
     """Carry out a turn and answer with it.
 
     Raises:
-        GatewayError: The request is none for a team, or nobody of the team replied.
+        GatewayError: The request is none for a team, or nobody replied.
     """
     if incoming.endpoint.path not in _PATHS:
-        message = f"{team!r} is a team; it answers {' and '.join(_PATHS)}"
+        message = f"{team!r} answers {' and '.join(_PATHS)}"
         raise GatewayError(message, code="endpoint_not_for_teams", param="model")
     named = client.header(b"x-repertory-session")
     if named is not None and not _SESSION.fullmatch(named):
@@ -59,7 +59,7 @@ async def answer_with_turn(teams: TurnTeams, client: Client, incoming: Incoming,
         options = incoming.fields.value("stream_options")
         counts = isinstance(options, dict) and cast("dict[str, object]", options).get("include_usage") is True
         shape = _OpenAITurn(team, with_usage=counts)
-    async with aclosing(_with_pauses(teams.turn(request))) as parts:
+    async with aclosing(_with_pauses(carrier.turn(request))) as parts:
         return await (_stream(client, shape, parts) if incoming.stream else _whole(client, shape, parts))
 
 
@@ -99,7 +99,7 @@ async def _whole(client: Client, shape: _Shape, parts: AsyncGenerator[TurnPart |
 def _ended(done: TurnDone | None, *, said: bool) -> TurnDone:
     if done is None or (done.status == "failed" and not said):
         reason = done.reason if done is not None else None
-        message = f"nobody of the team replied: {reason}" if reason else "nobody of the team replied"
+        message = f"nobody replied: {reason}" if reason else "nobody replied"
         raise GatewayError(message, status=502, code="turn_failed")
     return done
 
@@ -157,7 +157,7 @@ def _text(content: object) -> str:
         part = cast("dict[str, object]", item) if isinstance(item, dict) else {}
         text = part.get("text")
         if part.get("type") != "text" or not isinstance(text, str):
-            raise GatewayError("a team reads text only", code="invalid_value", param="messages")
+            raise GatewayError("only text is read here", code="invalid_value", param="messages")
         texts.append(text)
     return "\n\n".join(texts)
 

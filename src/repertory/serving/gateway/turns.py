@@ -4,15 +4,15 @@ from collections.abc import AsyncGenerator, Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
-__all__ = ("TurnDone", "TurnPart", "TurnRequest", "TurnTeams", "TurnText")
+__all__ = ("CarriesTurns", "DeployedAgents", "TurnDone", "TurnPart", "TurnRequest", "TurnTeams", "TurnText")
 
 
 @dataclass(frozen=True)
 class TurnRequest:
-    """A conversation with a team, as a client sent it.
+    """A conversation with a team or a deployed agent, as a client sent it.
 
     Attributes:
-        team: The team's name.
+        team: The team's name; of a deployed agent, `agent:NAME`.
         messages: Role and text of every message, the person's newest one last.
         user: Whose blackboard.
         session: The session that the client named; None lets the handler find the conversation's own.
@@ -57,18 +57,11 @@ class TurnDone:
 TurnPart = TurnText | TurnDone
 
 
-class TurnTeams(Protocol):
+class CarriesTurns(Protocol):
     """Carries out turns."""
 
-    @property
-    def names(self) -> Sequence[str]:
-        """The teams there are."""
-        ...
-
     def turn(self, request: TurnRequest) -> AsyncGenerator[TurnPart]:
-        """Carry one message through a team; the last part is a `TurnDone`.
-
-        Leaving early does not end the turn: what the agents write is still kept.
+        """Carry one message through a team or an agent; the last part is a `TurnDone`.
 
         Raises:
             RepertoryError: There is no turn to be had.
@@ -77,4 +70,21 @@ class TurnTeams(Protocol):
 
     async def drain(self) -> None:
         """Wait until the turns under way have ended."""
+        ...
+
+
+class TurnTeams(CarriesTurns, Protocol):
+    """Carries out the turns of teams. Leaving early does not end one: what the agents write is still kept."""
+
+    @property
+    def names(self) -> Sequence[str]:
+        """The teams there are."""
+        ...
+
+
+class DeployedAgents(CarriesTurns, Protocol):
+    """Lets deployed agents answer. They come and go while the server runs. Leaving early ends an answer."""
+
+    async def names(self) -> Sequence[str]:
+        """The names in requests, `agent:NAME`, of the agents that answer now."""
         ...

@@ -9,6 +9,7 @@ from typing import Literal
 from repertory.teams.coaching.words import fold, word_set
 
 __all__ = (
+    "COMMON_WORDS",
     "FIXED_LANGUAGES",
     "FixedLanguage",
     "detect",
@@ -27,8 +28,7 @@ _NAMES = {
     "he": "Hebrew", "zh": "Chinese", "ja": "Japanese", "ko": "Korean", "el": "Greek", "hi": "Hindi", "th": "Thai",
 }  # fmt: skip
 
-# The commonest words of each language, folded; words shared by two languages count for both.
-_COMMON: dict[str, frozenset[str]] = {
+COMMON_WORDS: dict[str, frozenset[str]] = {
     "en": word_set(
         """
         the and to of a i is it in that was for you my me on with have this be at but not are do did so we
@@ -81,6 +81,8 @@ _COMMON: dict[str, frozenset[str]] = {
     """
     ),
 }
+"""The commonest words of each language, folded; words shared by two languages count for both."""
+
 _TELLTALE = {"pt": "ãõ", "es": "ñ¿¡", "de": "ß", "fr": "êœëù"}
 _SCRIPTS = (
     ("HIRAGANA", "ja"), ("KATAKANA", "ja"), ("HANGUL", "ko"), ("CJK", "zh"), ("ARABIC", "ar"), ("HEBREW", "he"),
@@ -109,7 +111,7 @@ def _script(text: str) -> str | None:
 def _scores(text: str) -> dict[str, float]:
     """How much of a text in Latin letters speaks for each language."""
     tokens = _TOKEN.findall(fold(text[:4000]))
-    scores = {code: float(sum(token in common for token in tokens)) for code, common in _COMMON.items()}
+    scores = {code: float(sum(token in common for token in tokens)) for code, common in COMMON_WORDS.items()}
     lowered = text.lower()
     for code, letters in _TELLTALE.items():
         scores[code] += 1.5 * sum(char in letters for char in lowered)
@@ -154,7 +156,7 @@ def surely_other(text: str, code: str | None) -> bool:
     found = detect(text)
     if code is None or found is None or found == code:
         return False
-    if found not in _COMMON or code not in _COMMON:
+    if found not in COMMON_WORDS or code not in COMMON_WORDS:
         return True  # another script
     scores = _scores(text)
     if scores[code] == 0 and len(_TOKEN.findall(fold(text[:4000]))) >= _LONG_FROM:

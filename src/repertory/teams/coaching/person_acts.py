@@ -22,9 +22,25 @@ from repertory.teams.coaching.sections import GrowthEdge, PersonaSection, Predic
 from repertory.teams.coaching.traits import QUESTIONNAIRE, answered_in, traits_of
 from repertory.teams.coaching.words import fold
 
-__all__ = ("TEAM", "Correction", "answer_questionnaire", "correct", "find_messages", "forget", "settle")
+__all__ = (
+    "OUTCOMES",
+    "TEAM",
+    "Correction",
+    "answer_questionnaire",
+    "correct",
+    "find_messages",
+    "forget",
+    "messages_meant",
+    "settle",
+)
 
 TEAM = "coaching"
+
+OUTCOMES: dict[str, Outcome] = {
+    "done": "kept", "kept": "kept", "partly": "partly", "not": "missed", "missed": "missed", "dropped": "dropped",
+    "open": "open",
+}  # fmt: skip
+"""What people say of a commitment -> its outcome."""
 
 
 @dataclass(frozen=True)
@@ -173,6 +189,25 @@ def find_messages(store: Store, user: str, team: str, words: str) -> list[tuple[
         for message in store.messages.messages(session)
         if message.role == "person" and wanted in fold(message.text)
     ]
+
+
+def messages_meant(store: Store, user: str, team: str, what: str) -> list[tuple[str, str]]:
+    """The person's messages that are meant by a message's id, a commitment's id, or words, as id and text.
+
+    Raises:
+        UsageError: Nothing is named.
+    """
+    commitments = {item.id: item.made_in for item in store.commitments.all(team, user)}
+    wanted = commitments.get(what, what)
+    texts = {
+        message.id: message.text
+        for session in store.sessions.all(team, user)
+        for message in store.messages.messages(session)
+        if message.role == "person"
+    }
+    if wanted in texts:
+        return [(wanted, texts[wanted])]
+    return find_messages(store, user, team, what)
 
 
 def forget(store: Store, user: str, team: str, messages: Sequence[str], at: datetime) -> dict[str, int]:

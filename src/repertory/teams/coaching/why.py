@@ -5,11 +5,12 @@ from dataclasses import dataclass
 from typing import Any, cast
 
 from repertory.errors import UsageError
+from repertory.storage.records import Turn
 from repertory.storage.store import Store
 from repertory.teams.coaching.ocean import DOMAINS
 from repertory.teams.coaching.words import overlap
 
-__all__ = ("Reason", "reasons_for")
+__all__ = ("Reason", "reasons_for", "turn_reasons")
 
 _SIMILAR = 0.5
 
@@ -69,6 +70,14 @@ def reasons_for(store: Store, team: str, user: str, question: str) -> list[Reaso
             meant.sort(key=lambda claim: (claim.get("id") not in named, -alike[str(claim.get("id"))]))
             return [_claim_reason(claim, turn.id, texts) for claim in meant]
     return []
+
+
+def turn_reasons(store: Store, turn: Turn) -> list[Reason]:
+    """What each claim of a turn rests on, in the order of the claims."""
+    claims = _part(store.turns.result(turn.id), "merge").get("claims", [])
+    rows = [cast("dict[str, Any]", claim) for claim in claims if isinstance(claim, dict)]
+    texts = _texts(store, turn.team, turn.user) if rows else {}
+    return [_claim_reason(claim, turn.id, texts) for claim in rows]
 
 
 def _part(document: Any, name: str) -> dict[str, Any]:

@@ -98,15 +98,22 @@ class Build:
         examiner: Runs code.
         contract: The contract that the person gave; None lets the team write one.
         notes: What the Researcher's shelf holds on the request.
+        kept: Tests that an earlier version passes, so that this one must.
     """
 
     def __init__(
-        self, calls: DirectCalls, examiner: Examiner, contract: Contract | None, notes: Sequence[Note] = ()
+        self,
+        calls: DirectCalls,
+        examiner: Examiner,
+        contract: Contract | None,
+        notes: Sequence[Note] = (),
+        kept: Sequence[Case] = (),
     ) -> None:
         self._calls = calls
         self._examiner = examiner
         self._given = contract
         self._notes = tuple(notes)
+        self._kept = tuple(kept)
         self._cases: list[Case] = []
         self._probes: list[Call] = []
         self._candidates: list[Candidate] = []
@@ -138,8 +145,14 @@ class Build:
         finally:
             described.cancel()
         built.candidates = self._candidates
-        built.why = verdict(built)
+        built.why = verdict(built) or self._lost(built)
         return built
+
+    def _lost(self, built: Built) -> str | None:
+        """What an earlier version did and this one does not."""
+        failed = {case.text for case in built.best.failed} if built.best else set[str]()
+        lost = next((case for case in self._kept if case.text in failed), None)
+        return f"`{lost.text}` held in the version before and fails now" if lost is not None else None
 
     async def _specify(self) -> dict[str, Any]:
         schema = self._calls.team.sections["specification"].json_schema or {}
@@ -161,7 +174,9 @@ class Build:
     async def _write_tests(self, shown: str, contract: Contract) -> None:
         task = f"{shown}\n\n{testing_task(contract)}"
         answers = await self._calls.say("tester", task, temperatures=_TESTER_TEMPERATURES)
-        self._cases = voted(read_cases(answer.text or answer.partial, contract) for answer in answers)
+        old = {case.text for case in self._kept}
+        written = voted(read_cases(answer.text or answer.partial, contract) for answer in answers)
+        self._cases = [*self._kept, *(case for case in written if case.text not in old)]
         seeds = called_in(self._cases, contract)
         self._cases = [*out_of_bounds_cases(contract, seeds), *self._cases]
         self._probes = [*seeds, *distinguishing_calls(contract, seeds, count=_DISTINGUISHING)]

@@ -121,6 +121,7 @@ def _evidence(built: Built, request: str, made_by: Mapping[str, Any]) -> dict[st
             "failed": [_shown(case) for case in (best.failed if best else ())],
             "dropped": [_shown(case) for case in built.selection.dropped],
         },
+        "decisions": list(built.decisions),
         "review": built.review,
         "audit": built.audit,
     }

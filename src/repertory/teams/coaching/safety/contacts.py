@@ -1,4 +1,16 @@
-"""Where people in danger find help, by country. Numbers are those the services publish; `docs` lists their pages."""
+"""Where people in danger find help, by country.
+
+Looked up on 2026-12-01, in pages of the date that is given (`minors` tells those of young people's lines):
+
+- IT: agensir.it/?p=1502724 (2025-09-10), with the hours.
+- BE: dhnet.be, "Une nouvelle campagne de prévention du suicide" (2023-09-05), for 0800 32 123; hln.be, "Organisaties
+  lanceren nieuwe campagne rond zelfmoordpreventie" (2019-09-06), for 1813.
+- MX: eluniversal.com.mx, "Promueven la Línea de la Vida" (2025-12-24).
+- PT: 24noticias.sapo.pt, "Nova linha nacional para prevenção do suicídio entra em funcionamento" (2025-09-10), for 1411
+  and SNS 24; cig.gov.pt, "Serviço de Informação às Vítimas de Violência Doméstica" (2018-10-02), for 800 202 148.
+
+The others have not been looked up: check those of your country, and all of them once a year.
+"""
 
 # ruff: noqa: E501 - fixed words are not broken
 
@@ -28,7 +40,7 @@ COUNTRIES: dict[str, str] = {
     "AU": "Lifeline: 13 11 14; emergency: 000",
     "NZ": "Need to talk: 1737; emergency: 111",
     "BR": "CVV (Centro de Valorização da Vida): 188; SAMU: 192",
-    "PT": "SNS 24: 808 24 24 24; emergência: 112",
+    "PT": "Linha Nacional de Prevenção do Suicídio: 1411; SNS 24: 808 24 24 24; emergência: 112",
     "ES": "Línea 024; emergencias: 112",
     "MX": "Línea de la Vida: 800 911 2000; emergencias: 911",
     "DE": "TelefonSeelsorge: 0800 111 0 111, 0800 111 0 222, 116 123; Notruf: 112",
@@ -36,7 +48,7 @@ COUNTRIES: dict[str, str] = {
     "CH": "Die Dargebotene Hand / La Main Tendue: 143; Notruf: 144",
     "FR": "3114 (prévention du suicide); urgences : 15 ou 112",
     "NL": "113 Zelfmoordpreventie: 113 of 0800-0113; noodgeval: 112",
-    "IT": "Telefono Amico Italia: 02 2327 2327; emergenze: 112",
+    "IT": "Telefono Amico Italia: 02 2327 2327 (9-24 h); emergenze: 112",
     "BE": "Centre de Prévention du Suicide: 0800 32 123; Zelfmoordlijn: 1813; 112",
 }
 

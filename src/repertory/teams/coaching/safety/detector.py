@@ -1,16 +1,19 @@
 """The detector of danger in a person's message: by rules, recall first, in seven languages at once.
 
 All lists are applied to every text, because people change language when it matters. Figures of speech are taken
-out first, per language. What is left over is searched in the text and in its variants with disguises undone.
+out first, per language. What is left over is searched in the text and in its variants with disguises undone: for known
+phrases, and for concepts that together are danger (`concepts`). Either is enough.
 """
 
 # ruff: noqa: E501 - word lists read best with one alternative group a line
 
 import re
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Literal
 
 from repertory.teams.coaching.safety.combinations import shows_combination
+from repertory.teams.coaching.safety.concepts import dangers_in
 from repertory.teams.coaching.safety.disguise import plain_variants, spelled_out
 from repertory.teams.coaching.safety.dutch import DUTCH
 from repertory.teams.coaching.safety.english import ENGLISH
@@ -21,6 +24,7 @@ from repertory.teams.coaching.safety.italian import ITALIAN
 from repertory.teams.coaching.safety.portuguese import PORTUGUESE
 from repertory.teams.coaching.safety.signs import Category, LanguageSigns
 from repertory.teams.coaching.safety.spanish import SPANISH
+from repertory.teams.coaching.words import fold
 
 __all__ = ("Level", "Signal", "signal_of")
 
@@ -92,7 +96,7 @@ def _categories(text: str) -> set[Category]:
     direct = any(signs.self_crisis.search(without_others) for signs in _ALL)
     if direct or INDIRECT.search(without_others) or shows_combination(without_others):
         found.add("self")
-    return found
+    return found | dangers_in(text)
 
 
 # Somebody else's death by suicide is grief, not an emergency: it is taken out and counts as elevated.
@@ -103,13 +107,20 @@ _BEREAVED = re.compile(
 )
 
 
+def _variants(text: str) -> Iterator[str]:
+    yield from plain_variants(text)
+    # Those have no lines any more; in a chat the end of a line is the end of a sentence.
+    if "\n" in text:
+        yield fold(text)
+
+
 def signal_of(text: str) -> Signal:
     """Judge one text by itself."""
     level: Level = "none"
     text = text[:_MAX_CHARS]
     if _SPELLED.search(spelled_out(text)):
         return Signal("crisis", "self")
-    for variant in plain_variants(text):
+    for variant in _variants(text):
         plain, denied = _without_denials(_without_idioms(variant))
         grieving = _BEREAVED.sub(" ~ ", plain)
         bereaved = grieving != plain

@@ -50,6 +50,7 @@ DUTCH = compile_signs(
         ben(?: \w+)? een last\b|paniekaanval\w*|geen uitweg
     """,
     idioms=r"""
+        leven zonder (?:koffie|muziek|suiker|internet|telefoon|chocola)\b
         (?:deadline|werk|baas|hitte|project|dit|rug|voeten|examen|week|stress)(?: \w+){0,3} (?:wordt|is|worden) (?:nog )?mijn dood
         (?:lach|lachte) (?:me|mij) (?:\w+ )?dood|(?:ga|ging|sterf|stierf|crepeer|wil)(?: \w+)? (?:dood )?van (?:de |het )?(?:honger|lachen|hitte|schaamte|dorst|verveling|zenuwen|warmte|kou|slaap)
         (?:kan|kon|zou)(?: \w+){0,3} wel (?:\w+ )?(?:vermoorden|wurgen|schieten)

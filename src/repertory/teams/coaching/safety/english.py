@@ -111,6 +111,11 @@ ENGLISH = compile_signs(
         (?:end|ending) it\b
     """,
     idioms=r"""
+        cut (?:my|the) (?:arms?|legs?|wrists?) (?:workout|day|session|training|exercises?)
+        (?:can'?t|cannot|couldn'?t) go on (?:holidays?|vacation|a (?:trip|date|run|walk|diet)|stage|dates|leave|trips)
+        suicidal (?:patients?|clients?|callers?|students|pupils)\b
+        (?:won'?t|will not|not going to) be (?:around|here) next (?:week|month),? (?:so )?(?:can|could|shall|should|may) (?:we|you|i)\b
+        (?:afraid|scared|terrified) to go home (?:for|at|over) (?:christmas|thanksgiving|easter|new year|the holidays|the weekend)
         (?:not|n't|never) (?:want to )?be here (?:at|in) (?:this|the|my) (?:company|job|team|firm|office|department|role|city|town|meeting)
         be here at this (?:company|job|firm)|want to be here (?:at|in) (?:this|the|my) (?:company|job|team|firm|office|city|town|meeting)
         (?:fine|okay|ok|good|happy) without me (?:for|during|until|tonight|while|on|this)

@@ -64,6 +64,10 @@ FRENCH = compile_signs(
         craque completement|au bout du rouleau
     """,
     idioms=r"""
+        (?:ne )?(?:pas|plus) me reveiller (?:avec|par|a cause d[eu]) (?:l'|le |la |mon |un |une )?(?:alarme|reveil|reveille-matin)
+        patiente?s? suicidaires?\b
+        vivre sans (?:cafe|musique|chocolat|sucre|internet|fromage|telephone|portable)\b
+        peur de rentrer (?:a noel|pour (?:noel|les fetes)|chez (?:mes|les) \w+ (?:a|pour) noel)
         (?:marre|fatiguee?|lasse?) de vivre (?:en|avec|a|chez|ici|dans|loin|seule?)
         (?:pourrais|pourrait) (?:\w+ )?tuer (?:mon|ma|mes|ce|cette) \w+
         me coupe? les (?:cheveux|ongles)

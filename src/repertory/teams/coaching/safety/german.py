@@ -72,6 +72,8 @@ GERMAN = compile_signs(
         zusammenbruch
     """,
     idioms=r"""
+        suizidale[nrm]? (?:patient\w*|klient\w*|anrufer\w*|schuler\w*)
+        kein(?:e)? zukunft (?:mehr )?(?:in|bei|fur) (?:dies\w+|der|dem|meine\w*|unsere\w*) (?:firma|job|team|unternehmen|abteilung|stelle|stadt|branche)
         (?:tabletten|pillen) (?:gegen|fur|zum|zur|wegen) \w+
         (?:lach\w*|lache) mich (?:fast |beinahe |hier )?(?:noch )?(?:tot|kaputt|schlapp)
         mich (?:fast |beinahe )?(?:tot|kaputt|schlapp)(?:ge|zu)?lach\w*

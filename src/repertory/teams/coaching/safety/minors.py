@@ -44,6 +44,9 @@ _SCHOOL = re.compile(
 )
 _YOUNG_AGE = 14
 
+# Looked up on 2026-12-01: 116 111 in Portugal at vidaativa.pt/linha-de-apoio-a-crianca (undated; weekdays 9 to 19 h), 116 111
+# in Germany at himmelunderdeonline.de (2023-05-18) and bmfsfj.de (undated), 900 20 20 10 at adeces.org (undated), 119 at
+# madinin-art.net (2023-09). For 0800 1111 no page of the service itself was found; 988 and 188 have not been looked up.
 MINOR_TEXTS: dict[FixedLanguage, str] = {
     "en": "You wrote that you are under 18. This coach is made for adults: please talk this over with a parent, a teacher or "
     "another adult you trust too. Young people can also call Childline 0800 1111 (UK) or 988 (US).",

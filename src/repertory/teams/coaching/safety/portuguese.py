@@ -68,6 +68,9 @@ PORTUGUESE = compile_signs(
         sem saida\b|nao vejo saida
     """,
     idioms=r"""
+        (?:doentes?|pacientes?|utentes?|clientes) suicidas?\b
+        (?:me )?cort(?:ar|ou|a)(?:-me)? (?:as|nas) (?:horas|despesas|ferias)
+        matar aquel[ea] (?:prova|exame|teste|aula|jogo)
         (?:cansei|cansad[oa]|fart[oa]) de viver (?:com|em|na|no|aqui|longe|assim|sozinh[oa])
         matar (?:ess[ae]|est[ae]|a|o|uma?) (?:prova|aula|exame|fome|sede|tempo|saudade\w*|charada|jogo|trabalho|teste)
         me cortar (?:nos?|nas?) (?:doces|acucar|gastos|despesas|carboidratos|hidratos|bebida)

@@ -66,6 +66,7 @@ SPANISH = compile_signs(
         sin salida\b|no veo (?:la )?salida
     """,
     idioms=r"""
+        pacientes? suicidas?\b
         (?:cansad[oa]|hart[oa]) de vivir (?:con|en|aqui|lejos|solo|sola|asi)
         acabar con todo (?:lo|el|esto que|antes|a tiempo)|acabar con (?:el|la|los|las) (?!vida)\w+
         (?:podria|me dan ganas de) matar a (?:mi|mis|ese|esa) \w+

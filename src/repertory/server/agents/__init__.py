@@ -1,0 +1,1 @@
+"""The faces of deployed agents: HTTP routes, A2A and MCP."""

@@ -1,0 +1,1 @@
+"""Deployed agents over the Agent2Agent protocol (A2A)."""

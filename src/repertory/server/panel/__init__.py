@@ -1,0 +1,1 @@
+"""The dashboard's API: what the browser shows and does, one module per concern, all under `/api`."""

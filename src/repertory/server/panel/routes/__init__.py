@@ -1,0 +1,1 @@
+"""The panel's routes, one module per concern."""

@@ -1,0 +1,160 @@
+import { act, render, screen, waitFor } from "@testing-library/react";
+import userEvent from "@testing-library/user-event";
+import { beforeEach, describe, expect, it } from "vitest";
+
+import { App } from "../src/app/app";
+import type { StreamEvent } from "../src/api/types";
+import { serve, SESSION, type Asked } from "./server";
+
+/** The server's stream of events, in the test's hands. */
+class Stream {
+  private sink: ReadableStreamDefaultController<Uint8Array> | null = null;
+  opened = 0;
+
+  answer = (): Response => {
+    this.opened += 1;
+    const body = new ReadableStream<Uint8Array>({ start: (sink) => void (this.sink = sink) });
+    return new Response(body, { headers: { "Content-Type": "text/event-stream" } });
+  };
+
+  async send(event: StreamEvent): Promise<void> {
+    await act(async () => {
+      this.sink?.enqueue(new TextEncoder().encode(`data: ${JSON.stringify(event)}\n\n`));
+      await new Promise((resolve) => setTimeout(resolve, 10));
+    });
+  }
+
+  breakOff(): void {
+    this.sink?.close();
+  }
+}
+
+const at = "2026-01-05T09:00:00Z";
+const base = (seq: number) => ({ turn: "t1", seq, elapsed_s: seq / 10, at });
+
+const shared = (stream: Stream) => ({
+  "GET /api/session": SESSION,
+  "GET /v1/events": stream.answer,
+  "GET /api/settings": { country: null, language: null, theme: "system" },
+  "GET /api/teams": { teams: [{ team: "coaching", description: "", agents: ["coach", "synth"], builds: false }] },
+  "GET /api/agents": { agents: [] },
+  "GET /api/turns": { turns: [], before: null },
+  "GET /api/blackboard": { blackboards: [] },
+  "POST /api/chat/coaching": () => Response.json({ turn: "t1", session: "s1", user: "me" }, { status: 202 }),
+});
+
+beforeEach(() => {
+  history.replaceState(null, "", "/chat");
+  Element.prototype.scrollIntoView = () => {};
+});
+
+async function write(message: string): Promise<void> {
+  await userEvent.type(await screen.findByLabelText("Your message"), `${message}{Enter}`);
+}
+
+describe("a talk", () => {
+  it("shows the first words while the others work, and the full reply after", async () => {
+    const stream = new Stream();
+    const asked: Asked[] = serve(shared(stream));
+    const { container } = render(<App />);
+    await write("I will write on Tuesday.");
+    await screen.findByText("I will write on Tuesday.");
+    const sent = asked.find((request) => request.method === "POST");
+    expect(sent).toMatchObject({
+      path: "/api/chat/coaching",
+      body: { message: "I will write on Tuesday.", user: "me", session: null },
+    });
+    expect(sent?.csrf).toBe("token");
+
+    await stream.send({
+      ...base(1),
+      type: "turn_started",
+      team: "coaching",
+      user: "me",
+      session: "s1",
+      message: "m1",
+      agents: ["coach", "synth"],
+    });
+    await stream.send({ ...base(2), type: "agent_delta", agent: "coach", text: "You picked " });
+    await stream.send({ ...base(3), type: "agent_delta", agent: "coach", text: "a day." });
+    await screen.findByText("You picked a day.");
+    expect(screen.getByRole("list", { name: "Agents at work" }).children).toHaveLength(2);
+    expect(container.querySelector(".bubble-reply")).toBeNull();
+
+    // A resumed stream may tell again what was told before.
+    await stream.send({ ...base(3), type: "agent_delta", agent: "coach", text: "a day." });
+    await stream.send({
+      ...base(4),
+      type: "reply_ready",
+      which: "full",
+      text: "Tuesday it is. What could get in the way?",
+    });
+    await screen.findByRole("button", { name: "What could get in the way?" });
+    expect(screen.getByText("You picked a day.")).toBeTruthy();
+  });
+
+  it("shows nothing of other people's turns", async () => {
+    const stream = new Stream();
+    serve(shared(stream));
+    render(<App />);
+    await screen.findByText("The curtain is up");
+    await waitFor(() => expect(stream.opened).toBe(1));
+    await stream.send({
+      ...base(1),
+      type: "turn_started",
+      team: "coaching",
+      user: "bob",
+      session: "s9",
+      message: "m1",
+      agents: [],
+    });
+    await stream.send({ ...base(2), type: "agent_delta", agent: "coach", text: "Hello Bob." });
+    expect(screen.queryByText(/Hello Bob/)).toBeNull();
+    expect(screen.getByText("The curtain is up")).toBeTruthy();
+  });
+
+  it("keeps what was typed when it can not be sent, and sends the same message again", async () => {
+    let refused = true;
+    const asked = serve({
+      ...shared(new Stream()),
+      "POST /api/chat/coaching": () =>
+        !refused
+          ? Response.json({ turn: "t1", session: "s1", user: "me" }, { status: 202 })
+          : Response.json(
+              { error: { type: "overloaded", message: "too many requests", hint: "wait a minute" } },
+              { status: 429 },
+            ),
+    });
+    render(<App />);
+    await write("I will write on Tuesday.");
+    expect((await screen.findByRole("alert")).textContent).toContain("wait a minute");
+    expect(screen.getByLabelText<HTMLTextAreaElement>("Your message").value).toBe("I will write on Tuesday.");
+    refused = false;
+    await userEvent.click(screen.getByRole("button", { name: "Send" }));
+    await waitFor(() => expect(screen.getByLabelText<HTMLTextAreaElement>("Your message").value).toBe(""));
+    const keys = asked.filter((request) => request.method === "POST").map((request) => request.idempotency);
+    expect(keys).toHaveLength(2);
+    expect(keys[0]).toMatch(/^[0-9a-f]{32}$/);
+    expect(keys[1]).toBe(keys[0]);
+  });
+});
+
+describe("a server that comes back", () => {
+  it("is asked again who this is, and for what is shown", async () => {
+    const stream = new Stream();
+    let token = "first";
+    const asked = serve({ ...shared(stream), "GET /api/session": () => Response.json({ ...SESSION, csrf: token }) });
+    render(<App />);
+    await screen.findByText("The curtain is up");
+    await waitFor(() => expect(stream.opened).toBe(1));
+    const before = asked.filter((request) => request.path === "/api/turns").length;
+    token = "second";
+    stream.breakOff();
+    await waitFor(() => expect(stream.opened).toBe(2), { timeout: 3000 });
+    await waitFor(() =>
+      expect(asked.filter((request) => request.path === "/api/turns").length).toBeGreaterThan(before),
+    );
+    await write("Again.");
+    await waitFor(() => expect(asked.find((request) => request.method === "POST")?.csrf).toBe("second"));
+  });
+});
