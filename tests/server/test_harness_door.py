@@ -1,5 +1,6 @@
 """The socket that agents' programs are given, and a server whose teams are run by programs."""
 
+from contextlib import ExitStack
 from pathlib import Path
 
 import httpx2
@@ -19,8 +20,9 @@ from repertory.server.standing_engines import StandingEngines
 from repertory.serving.access import Access
 from repertory.serving.api_keys import KeyRing
 from repertory.serving.gateway.gateway import Gateway
-from repertory.serving.gateway.harness_runs import RunTerms
+from repertory.serving.gateway.harness_runs import HarnessRuns, RunTerms
 from repertory.serving.gateway.upstream import Address
+from repertory.serving.gateway.wire_errors import GatewayError
 from repertory.serving.host_check import HostCheck
 from repertory.storage.store import Store
 
@@ -112,3 +114,17 @@ def terms() -> RunTerms:
 
 def socket_of(harness: ProgramHarness) -> Path:
     return harness.place.socket
+
+
+async def test_a_run_holds_so_many_requests_at_once_and_none_when_it_is_over() -> None:
+    run = HarnessRuns().open(terms())[1]
+    with ExitStack() as stack:
+        for _ in range(16):
+            stack.enter_context(run.serving(lambda _: None))
+        with pytest.raises(GatewayError, match="16 requests at once"), run.serving(lambda _: None):
+            pass
+    with run.serving(lambda _: None):
+        pass
+    await run.end()
+    with pytest.raises(GatewayError, match="is over"), run.serving(lambda _: None):
+        pass

@@ -29,6 +29,24 @@ def test_hosts_and_origins(host: str, origin: str | None, allowed: bool) -> None
     assert (HostCheck(["box.lan"]).refusal(headers) is None) is allowed
 
 
+@pytest.mark.parametrize(
+    ("site", "mode", "origin", "allowed"),
+    [
+        ("cross-site", "no-cors", None, False),
+        ("cross-site", "cors", None, False),
+        ("cross-site", "navigate", None, True),
+        ("cross-site", "no-cors", "http://box.lan", True),
+        ("same-origin", "no-cors", None, True),
+        ("same-site", "no-cors", None, True),
+        ("none", "navigate", None, True),
+    ],
+)
+def test_what_another_site_includes_is_refused(site: str, mode: str, origin: str | None, allowed: bool) -> None:
+    headers = [(b"host", b"localhost"), (b"sec-fetch-site", site.encode()), (b"sec-fetch-mode", mode.encode())]
+    headers += [(b"origin", origin.encode())] if origin is not None else []
+    assert (HostCheck(["box.lan"]).refusal(headers) is None) is allowed
+
+
 def test_a_request_without_a_host_is_refused() -> None:
     assert HostCheck().refusal([]) is not None
 

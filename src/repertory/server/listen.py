@@ -10,6 +10,7 @@ from fastapi import FastAPI
 
 from repertory.engines.http import is_loopback
 from repertory.errors import RepertoryError, UsageError
+from repertory.server.head_deadline import HeadDeadlineProtocol
 from repertory.serving.gateway.gateway import Gateway
 
 __all__ = ("GatewayServer", "allow_many_connections", "check_exposure", "listening_socket")
@@ -82,6 +83,7 @@ class GatewayServer(uvicorn.Server):
         super().__init__(
             uvicorn.Config(
                 app,
+                http=HeadDeadlineProtocol,
                 access_log=False,
                 log_level="warning",
                 server_header=False,

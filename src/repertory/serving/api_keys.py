@@ -34,7 +34,7 @@ OWN_USER = "key:"
 
 
 def scope_of(kind: str, name: str) -> str:
-    """The scope that allows one team (`team`), one agent's instance or deployed agent (`agent`), one model (`model`)."""
+    """A scope that allows one team (`team`), one agent's instance or deployed agent (`agent`), one model (`model`)."""
     return f"{kind}:{name}"
 
 

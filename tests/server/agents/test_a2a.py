@@ -228,6 +228,21 @@ async def test_only_the_latest_tasks_are_kept() -> None:
     assert [task.id for task in found if task is not None] == ["2", "3", "4"]
 
 
+async def test_kept_tasks_are_bounded_in_bytes_too() -> None:
+    from a2a.server.context import ServerCallContext
+
+    tasks, context = RecentTasks(most_bytes=2500), ServerCallContext()
+    for number in range(5):
+        said = Message(role=Role.ROLE_USER, parts=[Part(text="x" * 1000)])
+        for _ in range(3):  # a task that is saved again is not counted twice
+            await tasks.save(Task(id=str(number), history=[said]), context)
+    found = [await tasks.get(str(number), context) for number in range(5)]
+    assert [task.id for task in found if task is not None] == ["3", "4"]
+    await tasks.save(Task(id="large", history=[Message(parts=[Part(text="x" * 5000)])]), context)
+    assert await tasks.get("large", context) is not None
+    assert await tasks.get("4", context) is None
+
+
 @pytest.mark.parametrize(
     "body",
     [

@@ -107,7 +107,12 @@ async def test_text_that_is_no_text_is_the_agents_error(store: Store) -> None:
             body = {"model": "agent:diary", "user": user, "messages": [{"role": "user", "content": json.dumps(call)}]}
             told = await http.post("/v1/chat/completions", content=json.dumps(body))
             assert told.status_code == 400, told.text
-        rpc: dict[str, Any] = {"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": {"name": "\ud800", "arguments": {}}}
+        rpc: dict[str, Any] = {
+            "jsonrpc": "2.0",
+            "id": 1,
+            "method": "tools/call",
+            "params": {"name": "\ud800", "arguments": {}},
+        }
         headers = {"accept": "application/json, text/event-stream", "content-type": "application/json"}
         assert (await http.post("/mcp/diary", content=json.dumps(rpc), headers=headers)).status_code < 500
 
