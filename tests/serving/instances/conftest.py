@@ -99,6 +99,11 @@ def kill(pid: int) -> None:
     """kill -9, and wait until the process is gone (or a zombie, when it is a child of ours)."""
     process = psutil.Process(pid)
     os.kill(pid, signal.SIGKILL)
-    wait_until(
-        lambda: not process.is_running() or process.status() == psutil.STATUS_ZOMBIE, f"{pid} was killed and lives on"
-    )
+    wait_until(lambda: _has_ended(process), f"{pid} was killed and lives on")
+
+
+def _has_ended(process: psutil.Process) -> bool:
+    try:
+        return not process.is_running() or process.status() == psutil.STATUS_ZOMBIE
+    except psutil.NoSuchProcess:
+        return True
