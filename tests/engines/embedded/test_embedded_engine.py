@@ -38,7 +38,10 @@ def home(tmp_path: Path) -> Home:
 
 
 def gone(pid: int) -> bool:
-    return not psutil.pid_exists(pid) or psutil.Process(pid).status() == psutil.STATUS_ZOMBIE
+    try:
+        return psutil.Process(pid).status() == psutil.STATUS_ZOMBIE
+    except psutil.NoSuchProcess:
+        return True
 
 
 def wait_until(true: Callable[[], bool], what: str, seconds: float = 20) -> None:

@@ -56,7 +56,10 @@ def printed(folder: Path, word: str) -> list[str]:
 
 
 def gone(pid: int) -> bool:
-    return not psutil.pid_exists(pid) or psutil.Process(pid).status() == psutil.STATUS_ZOMBIE
+    try:
+        return psutil.Process(pid).status() == psutil.STATUS_ZOMBIE
+    except psutil.NoSuchProcess:
+        return True
 
 
 def test_every_line_of_an_engine_is_in_its_log_also_the_last(tmp_path: Path) -> None:
