@@ -1,6 +1,7 @@
 """Agents run by programs: what the engine is asked, what is written, and what a failure costs."""
 
 import asyncio
+import contextlib
 import json
 import time
 from collections.abc import Callable
@@ -104,19 +105,22 @@ async def test_kill_9_of_a_program_in_the_middle_costs_its_section_only() -> Non
 
 async def _kill_when_there(*words: str) -> None:
     for _ in range(1000):
-        for process in _with(*words):
-            # The program itself, not the walls around it.
-            if process.name().startswith("python") and "relay.py" not in " ".join(process.cmdline()):
-                process.kill()
-                process.wait(10)
-                return
+        # Other tests run the same program at the same time.
+        for process in _with(*words, among=psutil.Process().children(recursive=True)):
+            with contextlib.suppress(psutil.NoSuchProcess):  # or only its remains are left
+                # The program itself, not the walls around it.
+                if process.name().startswith("python") and "relay.py" not in " ".join(process.cmdline()):
+                    process.kill()
+                    process.wait(10)
+                    return
         await asyncio.sleep(0.01)
     pytest.fail(f"no process {words} came up")
 
 
-def _with(*words: str) -> list[psutil.Process]:
+def _with(*words: str, among: Iterable[psutil.Process] | None = None) -> list[psutil.Process]:
+    """Processes whose command has all words; of the whole machine, as orphans have another parent."""
     found: list[psutil.Process] = []
-    for process in psutil.process_iter():
+    for process in psutil.process_iter() if among is None else among:
         try:
             if all(any(word in part for part in process.cmdline()) for word in words):
                 found.append(process)
