@@ -6,7 +6,6 @@ import secrets
 import socket
 import subprocess
 import sys
-import time
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -17,6 +16,7 @@ from tests.sandbox.escape_corpus import CORPUS, NOTHING, Attack
 
 from repertory.sandbox import FunctionCall, Job, Limits, Outcome, Sandbox
 from repertory.sandbox.launch import SandboxProcess
+from repertory.serving.instances.process_identity import wait_ended
 
 LIMITS = Limits(wall_s=3, cpu_s=1, memory_bytes=256 * 1024 * 1024, output_bytes=10_000, result_bytes=100_000)
 _OWN_MISTAKES = ("SyntaxError", "IndentationError", "NameError", "AttributeError", "UnboundLocalError")
@@ -56,9 +56,7 @@ class Canaries:
             with pytest.raises(BlockingIOError):
                 listener.accept()
         assert self.process.poll() is None
-        deadline = time.monotonic() + 60
-        while (alive := [process for process in self.inside if _runs(process)]) and time.monotonic() < deadline:
-            time.sleep(0.01)
+        alive = wait_ended(self.inside, 60)
         assert alive == []
         assert children() <= self.before
 
@@ -66,14 +64,6 @@ class Canaries:
 def children() -> set[int]:
     """The numbers of all processes below this one."""
     return {child.pid for child in psutil.Process().children(recursive=True)}
-
-
-def _runs(process: psutil.Process) -> bool:
-    """Whether it can still do anything. The dead whose parent has gone wait for the first process to collect them."""
-    try:
-        return process.is_running() and process.status() not in (psutil.STATUS_ZOMBIE, psutil.STATUS_DEAD)
-    except psutil.NoSuchProcess:
-        return False
 
 
 @pytest.fixture(scope="module")

@@ -15,6 +15,7 @@ import pytest
 from repertory.errors import SandboxError
 from repertory.sandbox import Entry, FunctionCall, HostCallError, Job, Limits, Outcome, Sandbox, Script
 from repertory.sandbox.launch import guest_user
+from repertory.serving.instances.process_identity import wait_ended
 
 TOOLS = """
 import asyncio, hashlib, json, random, re, sqlite3, time
@@ -273,8 +274,7 @@ def test_nothing_stays_when_the_host_program_is_killed() -> None:
     process.kill()
     process.wait()
     process.stdout.close()
-    _, alive = psutil.wait_procs(inside, timeout=30)
-    assert alive == []
+    assert wait_ended(inside, 30) == []
 
 
 _AS_ORDINARY_USER = """

@@ -5,12 +5,10 @@ schedule, its durable steps and its events are those of any other agent. It gets
 its reply is the role's text. What it keeps and what it may is its own package's business.
 """
 
-from collections.abc import AsyncGenerator, Sequence
+from collections.abc import AsyncGenerator
 from contextlib import aclosing
 
-from repertory.engines.profile import EngineProfile
 from repertory.engines.protocol import (
-    ChatMessage,
     Engine,
     FinishReason,
     GenerateRequest,
@@ -19,6 +17,7 @@ from repertory.engines.protocol import (
     TextDelta,
     TokenUsage,
 )
+from repertory.engines.stand_in import EngineStandIn
 from repertory.errors import EngineError, HarnessError, RepertoryError
 from repertory.registry.calls import AgentCalls
 from repertory.registry.conversation import Conversations, Message, ReplyDone, ReplyText
@@ -55,37 +54,15 @@ class MemberHarness:
         return _Member(self._calls, name, version, run.user, engine)
 
 
-class _Member:
+class _Member(EngineStandIn):
     """A deployed agent in the place of an engine; see `repertory.engines.protocol.Engine`."""
 
     def __init__(self, calls: AgentCalls, name: str, version: int | None, user: str, engine: Engine) -> None:
+        super().__init__(engine)
         self._calls = calls
         self._name = name
         self._version = version
         self._user = user
-        self._engine = engine
-
-    @property
-    def profile(self) -> EngineProfile:
-        """What the engine can do that speaks for the agent."""
-        return self._engine.profile
-
-    @property
-    def model(self) -> str:
-        """The engine's name for its checkpoint."""
-        return self._engine.model
-
-    @property
-    def context_tokens(self) -> int:
-        """The engine's context."""
-        return self._engine.context_tokens
-
-    async def count_tokens(self, messages: Sequence[ChatMessage]) -> int:
-        """Tokens of a prompt, counted by the engine."""
-        return await self._engine.count_tokens(messages)
-
-    async def aclose(self) -> None:
-        """The engine is shared, so nothing is closed here."""
 
     async def generate(self, request: GenerateRequest) -> AsyncGenerator[StreamPart]:
         """Let the agent reply; the last part is a `Generation`.

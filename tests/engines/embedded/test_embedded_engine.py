@@ -17,6 +17,7 @@ import pytest
 from repertory.engines.embedded import EmbeddedEngine, RunningEngine
 from repertory.errors import EngineRejectedError, EngineUnavailableError, ModelStoreError
 from repertory.home import Home
+from repertory.serving.instances.process_identity import started_at
 
 PARENT = """
 import sys, json, anyio
@@ -38,10 +39,7 @@ def home(tmp_path: Path) -> Home:
 
 
 def gone(pid: int) -> bool:
-    try:
-        return psutil.Process(pid).status() == psutil.STATUS_ZOMBIE
-    except psutil.NoSuchProcess:
-        return True
+    return started_at(pid) is None
 
 
 def wait_until(true: Callable[[], bool], what: str, seconds: float = 20) -> None:

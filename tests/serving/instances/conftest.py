@@ -10,12 +10,11 @@ from pathlib import Path
 from typing import Any
 
 import anyio
-import psutil
 import pytest
 
 from repertory.home import Home
 from repertory.serving.instances.commands import bring_down
-from repertory.serving.instances.process_identity import end_processes, processes_of
+from repertory.serving.instances.process_identity import end_processes, processes_of, started_at
 from repertory.serving.instances.records import InstanceSpec, WantedInstances
 from repertory.serving.instances.state_file import ServingFolder
 
@@ -97,13 +96,5 @@ def wait_until(true: Callable[[], bool], what: str, seconds: float = 60) -> None
 
 def kill(pid: int) -> None:
     """kill -9, and wait until the process is gone (or a zombie, when it is a child of ours)."""
-    process = psutil.Process(pid)
     os.kill(pid, signal.SIGKILL)
-    wait_until(lambda: _has_ended(process), f"{pid} was killed and lives on")
-
-
-def _has_ended(process: psutil.Process) -> bool:
-    try:
-        return not process.is_running() or process.status() == psutil.STATUS_ZOMBIE
-    except psutil.NoSuchProcess:
-        return True
+    wait_until(lambda: started_at(pid) is None, f"{pid} was killed and lives on")

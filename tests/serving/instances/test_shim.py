@@ -7,11 +7,11 @@ import subprocess
 import sys
 from pathlib import Path
 
-import psutil
 import pytest
 from tests.serving.instances.conftest import kill, wait_until
 
 from repertory.serving.instances.engine_process import ProcessRecord
+from repertory.serving.instances.process_identity import started_at
 from repertory.serving.instances.rotating_log import log_parts
 from repertory.serving.instances.shim import ENGINE_LOG, ShimOrder
 
@@ -56,10 +56,7 @@ def printed(folder: Path, word: str) -> list[str]:
 
 
 def gone(pid: int) -> bool:
-    try:
-        return psutil.Process(pid).status() == psutil.STATUS_ZOMBIE
-    except psutil.NoSuchProcess:
-        return True
+    return started_at(pid) is None
 
 
 def test_every_line_of_an_engine_is_in_its_log_also_the_last(tmp_path: Path) -> None:

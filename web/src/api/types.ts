@@ -17,6 +17,7 @@ export type TraceAgent = Schemas["TraceAgent"];
 export type WhyRecord = Schemas["WhyRecord"];
 export type BlackboardDetail = Schemas["BlackboardDetail"];
 export type SectionVersionView = Schemas["SectionVersionView"];
+export type Correction = Schemas["Correction"];
 export type CommitmentView = Schemas["CommitmentView"];
 export type CalibrationView = Schemas["CalibrationView"];
 export type BuildSummary = Schemas["BuildSummary"];

@@ -12,6 +12,23 @@ const THEMES = ["system", "light", "dark"] as const;
 /** Named in their own words, so that each person finds theirs. */
 const LANGUAGES: Record<Language, string> = { en: "English", pt: "Português" };
 
+function LanguageOptions() {
+  return Object.entries(LANGUAGES).map(([code, name]) => (
+    <option key={code} value={code} lang={code}>
+      {name}
+    </option>
+  ));
+}
+
+function ThemeOptions() {
+  const { t } = useLanguage();
+  return THEMES.map((one) => (
+    <option key={one} value={one}>
+      {t(`settings.${one}`)}
+    </option>
+  ));
+}
+
 export function SettingsPage() {
   const { t, language, setLanguage } = useLanguage();
   const theme = useTheme();
@@ -27,22 +44,14 @@ export function SettingsPage() {
               <Field label={t("settings.language")}>
                 {({ id }) => (
                   <select id={id} value={language} onChange={(event) => setLanguage(event.target.value as Language)}>
-                    {Object.entries(LANGUAGES).map(([code, name]) => (
-                      <option key={code} value={code} lang={code}>
-                        {name}
-                      </option>
-                    ))}
+                    <LanguageOptions />
                   </select>
                 )}
               </Field>
               <Field label={t("settings.theme")}>
                 {({ id }) => (
                   <select id={id} value={theme} onChange={(event) => setTheme(event.target.value as Theme)}>
-                    {THEMES.map((one) => (
-                      <option key={one} value={one}>
-                        {t(`settings.${one}`)}
-                      </option>
-                    ))}
+                    <ThemeOptions />
                   </select>
                 )}
               </Field>
@@ -144,22 +153,14 @@ function InstallationForm({ kept, onKept }: { kept: Settings; onKept: (settings:
         {({ id }) => (
           <select id={id} value={language} onChange={(event) => setLanguage(event.target.value)}>
             <option value="">{t("settings.browser")}</option>
-            {Object.entries(LANGUAGES).map(([code, name]) => (
-              <option key={code} value={code} lang={code}>
-                {name}
-              </option>
-            ))}
+            <LanguageOptions />
           </select>
         )}
       </Field>
       <Field label={t("settings.defaultTheme")}>
         {({ id }) => (
           <select id={id} value={theme} onChange={(event) => setDefaultTheme(event.target.value as Theme)}>
-            {THEMES.map((one) => (
-              <option key={one} value={one}>
-                {t(`settings.${one}`)}
-              </option>
-            ))}
+            <ThemeOptions />
           </select>
         )}
       </Field>

@@ -1,10 +1,8 @@
 """An engine as one agent of a durable turn sees it: finished calls are kept, and never made again."""
 
-from collections.abc import AsyncGenerator, Sequence
+from collections.abc import AsyncGenerator
 
-from repertory.engines.profile import EngineProfile
 from repertory.engines.protocol import (
-    ChatMessage,
     Engine,
     GenerateRequest,
     Generation,
@@ -12,6 +10,7 @@ from repertory.engines.protocol import (
     StreamPart,
     TextDelta,
 )
+from repertory.engines.stand_in import EngineStandIn
 from repertory.runtime.durable.journal import TurnJournal
 from repertory.runtime.durable.points import reached
 from repertory.runtime.durable.records import CallRecord
@@ -19,7 +18,7 @@ from repertory.runtime.durable.records import CallRecord
 __all__ = ("JournaledEngine",)
 
 
-class JournaledEngine:
+class JournaledEngine(EngineStandIn):
     """Stands before an engine for one agent of one turn.
 
     The agent's calls are counted. A call whose number has a kept answer is given that answer; any other goes to the
@@ -27,25 +26,10 @@ class JournaledEngine:
     """
 
     def __init__(self, engine: Engine, journal: TurnJournal, agent: str) -> None:
-        self._engine = engine
+        super().__init__(engine)
         self._journal = journal
         self._agent = agent
         self._number = 0
-
-    @property
-    def profile(self) -> EngineProfile:
-        """What the engine can do."""
-        return self._engine.profile
-
-    @property
-    def model(self) -> str:
-        """The model's name."""
-        return self._engine.model
-
-    @property
-    def context_tokens(self) -> int:
-        """The engine's context."""
-        return self._engine.context_tokens
 
     async def generate(self, request: GenerateRequest) -> AsyncGenerator[StreamPart]:
         """Stream one generation, from its step when it has one."""
@@ -80,13 +64,6 @@ class JournaledEngine:
             raise
         finally:
             await stream.aclose()
-
-    async def count_tokens(self, messages: Sequence[ChatMessage]) -> int:
-        """Tokens of a prompt, counted by the engine."""
-        return await self._engine.count_tokens(messages)
-
-    async def aclose(self) -> None:
-        """The engine is shared, so nothing is closed here."""
 
 
 def _again(kept: CallRecord) -> list[StreamPart]:

@@ -4,16 +4,14 @@ import asyncio
 import shutil
 import tempfile
 import time
-from collections.abc import AsyncGenerator, Mapping, Sequence
+from collections.abc import AsyncGenerator, Mapping
 from contextlib import AsyncExitStack, aclosing, asynccontextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
 from repertory.engines.estimate import estimate_output_tokens
-from repertory.engines.profile import EngineProfile
 from repertory.engines.protocol import (
-    ChatMessage,
     Engine,
     FinishReason,
     GenerateRequest,
@@ -22,6 +20,7 @@ from repertory.engines.protocol import (
     TextDelta,
     TokenUsage,
 )
+from repertory.engines.stand_in import EngineStandIn
 from repertory.errors import EngineTimeoutError, HarnessError
 from repertory.runtime.events import HarnessFinished
 from repertory.runtime.harness.board import Board, serving_board
@@ -51,7 +50,7 @@ class _Call:
     status: Literal["answered", "failed", "stopped"] = "stopped"
 
 
-class ProgramEngine:
+class ProgramEngine(EngineStandIn):
     """Stands before an agent's engine; see `repertory.engines.protocol.Engine`.
 
     Args:
@@ -65,34 +64,12 @@ class ProgramEngine:
     def __init__(
         self, run: AgentRun, engine: Engine, driver: Driver, place: "HarnessPlace", env: Mapping[str, str]
     ) -> None:
+        super().__init__(engine)
         self._run = run
-        self._engine = engine
         self._driver = driver
         self._place = place
         self._env = env
         self._calls = 0
-
-    @property
-    def profile(self) -> EngineProfile:
-        """What the engine can do; the gateway holds the program's requests to it."""
-        return self._engine.profile
-
-    @property
-    def model(self) -> str:
-        """The engine's name for its checkpoint."""
-        return self._engine.model
-
-    @property
-    def context_tokens(self) -> int:
-        """The engine's context."""
-        return self._engine.context_tokens
-
-    async def count_tokens(self, messages: Sequence[ChatMessage]) -> int:
-        """Tokens of a prompt, counted by the engine."""
-        return await self._engine.count_tokens(messages)
-
-    async def aclose(self) -> None:
-        """The engine is shared, so nothing is closed here."""
 
     async def generate(self, request: GenerateRequest) -> AsyncGenerator[StreamPart]:
         """Run the program for one answer; the last part is a `Generation` with the gateway's counts.

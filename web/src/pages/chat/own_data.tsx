@@ -2,7 +2,7 @@ import { useState } from "react";
 
 import { answerOf, api } from "../../api/client";
 import { useAction } from "../../api/resource";
-import type { BlackboardDetail } from "../../api/types";
+import type { BlackboardDetail, Correction } from "../../api/types";
 import { Icon } from "../../components/icon";
 import { Button, FailureNotice, Notice } from "../../components/ui";
 import type { Message } from "../../i18n/en";
@@ -62,28 +62,29 @@ interface ActProps {
   onChanged: () => void;
 }
 
-function CorrectTrait({ team, user, onChanged }: ActProps) {
+/** Puts a correction on the blackboard, and says when it is there. */
+function useCorrection({ team, user, onChanged }: ActProps) {
+  const [done, setDone] = useState(false);
+  const correct = useAction(async (body: Correction) => {
+    await answerOf(api.POST("/api/blackboard/{team}/{user}/corrections", { params: { path: { team, user } }, body }));
+    setDone(true);
+    onChanged();
+  });
+  return { correct, done, setDone };
+}
+
+function CorrectTrait(act: ActProps) {
   const { t } = useLanguage();
   const traitName = useTraitName();
   const [trait, setTrait] = useState<(typeof TRAITS)[number]>("openness");
   const [score, setScore] = useState(50);
-  const [done, setDone] = useState(false);
-  const correct = useAction(async (value: number | null) => {
-    await answerOf(
-      api.POST("/api/blackboard/{team}/{user}/corrections", {
-        params: { path: { team, user } },
-        body: { traits: { [trait]: value } },
-      }),
-    );
-    setDone(true);
-    onChanged();
-  });
+  const { correct, done, setDone } = useCorrection(act);
   return (
     <form
       className="act"
       onSubmit={(event) => {
         event.preventDefault();
-        correct.run(score);
+        correct.run({ traits: { [trait]: score } });
       }}
     >
       <h3>{t("own.correctTrait")}</h3>
@@ -118,7 +119,12 @@ function CorrectTrait({ team, user, onChanged }: ActProps) {
         <Button type="submit" small busy={correct.running}>
           {t("own.correct")}
         </Button>
-        <Button small look="quiet" disabled={correct.running} onClick={() => correct.run(null)}>
+        <Button
+          small
+          look="quiet"
+          disabled={correct.running}
+          onClick={() => correct.run({ traits: { [trait]: null } })}
+        >
           {t("own.withdraw")}
         </Button>
       </div>
@@ -137,27 +143,17 @@ const FACTS = { goal: "own.goal", priority: "own.priority", growth_edge: "own.gr
   Message
 >;
 
-function CorrectFact({ team, user, onChanged }: ActProps) {
+function CorrectFact(act: ActProps) {
   const { t } = useLanguage();
   const [fact, setFact] = useState<keyof typeof FACTS>("goal");
   const [text, setText] = useState("");
-  const [done, setDone] = useState(false);
-  const correct = useAction(async () => {
-    await answerOf(
-      api.POST("/api/blackboard/{team}/{user}/corrections", {
-        params: { path: { team, user } },
-        body: { facts: { [fact]: text } },
-      }),
-    );
-    setDone(true);
-    onChanged();
-  });
+  const { correct, done, setDone } = useCorrection(act);
   return (
     <form
       className="act"
       onSubmit={(event) => {
         event.preventDefault();
-        correct.run();
+        correct.run({ facts: { [fact]: text } });
       }}
     >
       <h3>{t("own.correctFact")}</h3>

@@ -31,8 +31,9 @@ _LANGUAGES: Mapping[str, Mapping[str, str]] = {
 
 
 @cache
-def _lexicons() -> Mapping[str, Lexicon]:
-    return {code: compile_lexicon(words) for code, words in _LANGUAGES.items()}
+def _lexicon(code: str) -> Lexicon:
+    """Compiled when a sentence is first read in the language: that takes longer than reading the sentence."""
+    return compile_lexicon(_LANGUAGES[code])
 
 
 def _sentences(text: str) -> Iterator[Sequence[str]]:
@@ -48,15 +49,14 @@ def _sentences(text: str) -> Iterator[Sequence[str]]:
 
 def _readings(text: str) -> Iterator[dict[str, list[Span]]]:
     seen: set[tuple[str, ...]] = set()
-    lexicons = _lexicons()
     for written in _sentences(text):
         # The same sentence over and over is read once.
         if (key := tuple(written)) in seen:
             continue
         seen.add(key)
         words = [meant for word in written for meant in as_written_out(word)]
-        for code in tongues_of(written, lexicons):
-            if concepts := lexicons[code].read(words):
+        for code in tongues_of(written, _LANGUAGES):
+            if concepts := _lexicon(code).read(words):
                 yield concepts
 
 
