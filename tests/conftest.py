@@ -1,5 +1,6 @@
 import os
 import struct
+import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
@@ -10,14 +11,26 @@ from hypothesis import settings
 from repertory.engines.embedded import EmbeddedEngine, RunningEngine
 from repertory.engines.model_store import ModelStore
 from repertory.home import Home
+from repertory.testing.virtual_time import VirtualTimeLoop
 
 settings.register_profile("repertory", deadline=None)  # a busy machine is no finding
 settings.load_profile("repertory")
 
 
 @pytest.fixture
-def anyio_backend() -> str:
-    return "asyncio"
+def anyio_backend(
+    request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch
+) -> str | tuple[str, dict[str, Callable[[], VirtualTimeLoop]]]:
+    """asyncio; in tests marked `virtual_time`, with a clock that a slow machine does not push on."""
+    if request.node.get_closest_marker("virtual_time") is None:
+        return "asyncio"
+
+    def new_loop() -> VirtualTimeLoop:
+        loop = VirtualTimeLoop()
+        monkeypatch.setattr(time, "monotonic", loop.time)
+        return loop
+
+    return "asyncio", {"loop_factory": new_loop}
 
 
 @pytest.fixture(autouse=True)

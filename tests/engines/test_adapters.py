@@ -14,6 +14,8 @@ from repertory.engines.sglang import SglangEngine
 from repertory.errors import ContextBudgetError, EngineRejectedError, EngineUnavailableError
 from repertory.testing import Answer, Script, ScriptedEngine, Send, ask, ask_parts, failing, sse
 
+pytestmark = pytest.mark.virtual_time
+
 Start = Callable[[ScriptedEngine], Awaitable[OpenAIEngine]]
 SCHEMA: dict[str, object] = {"type": "object", "properties": {"a": {"type": "string"}}}
 MESSAGES = [ChatMessage("system", "Be brief."), ChatMessage("user", "Hello there, how are you?")]

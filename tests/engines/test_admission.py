@@ -6,6 +6,8 @@ from repertory.engines.admission import Admission
 from repertory.engines.deadline import Deadline
 from repertory.errors import EngineTimeoutError
 
+pytestmark = pytest.mark.virtual_time
+
 
 async def hold(gate: Admission, log: list[str], name: str, *, priority: int = 0, lane: int | None = None) -> None:
     async with gate.enter(priority=priority, lane=lane, deadline=Deadline(None)):

@@ -14,6 +14,8 @@ from repertory.engines.profile import EngineKind
 from repertory.errors import RepertoryError
 from repertory.testing import ScriptedEngine, ask, chaotic
 
+pytestmark = pytest.mark.virtual_time
+
 CALLS = 60
 DEADLINE_S = 6.0
 

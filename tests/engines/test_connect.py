@@ -14,6 +14,8 @@ from repertory.engines.vllm import VllmEngine
 from repertory.errors import EngineRejectedError, EngineUnavailableError, UsageError
 from repertory.testing import Script, ScriptedEngine, ScriptedRequest, Send, failing, silent
 
+pytestmark = pytest.mark.virtual_time
+
 ADAPTERS = {
     EngineKind.LLAMACPP: LlamaCppEngine,
     EngineKind.VLLM: VllmEngine,

@@ -28,6 +28,8 @@ from repertory.errors import (
     StreamError,
 )
 
+pytestmark = pytest.mark.virtual_time
+
 WHERE = "http://127.0.0.1:8000"
 
 

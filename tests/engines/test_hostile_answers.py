@@ -20,6 +20,8 @@ from repertory.engines.tool_calls import ToolCallHold
 from repertory.errors import EngineError, OutputError
 from repertory.testing import Script, ScriptedEngine, Send, ask, ask_parts, sse
 
+pytestmark = pytest.mark.virtual_time
+
 KINDS = list(EngineKind)
 SCHEMA: dict[str, object] = {
     "type": "object",

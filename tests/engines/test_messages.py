@@ -8,6 +8,8 @@ from repertory.engines.http import encode_json
 from repertory.engines.messages import clean_text, normalise_messages, wire_messages
 from repertory.engines.protocol import ChatMessage
 
+pytestmark = pytest.mark.virtual_time
+
 S, U, A = "system", "user", "assistant"
 
 

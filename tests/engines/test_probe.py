@@ -7,6 +7,8 @@ from repertory.engines.probe import ProbeResult, probe_engine
 from repertory.engines.profile import EngineKind, FanOut
 from repertory.testing import Answer, Reply, Script, ScriptedEngine, ScriptedRequest, Send, failing, silent
 
+pytestmark = pytest.mark.virtual_time
+
 Start = Callable[[ScriptedEngine], Awaitable[OpenAIEngine]]
 
 

@@ -29,6 +29,8 @@ from repertory.errors import (
 )
 from repertory.testing import Script, ScriptedEngine, Send, ask, failing, in_order, silent
 
+pytestmark = pytest.mark.virtual_time
+
 Start = Callable[[ScriptedEngine], Awaitable[OpenAIEngine]]
 
 KINDS = list(EngineKind)

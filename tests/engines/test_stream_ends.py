@@ -38,6 +38,8 @@ from repertory.testing import (
     without_end,
 )
 
+pytestmark = pytest.mark.virtual_time
+
 Start = Callable[[ScriptedEngine], Awaitable[OpenAIEngine]]
 KINDS = list(EngineKind)
 SCHEMA: dict[str, object] = {

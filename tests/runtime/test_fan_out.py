@@ -1,10 +1,14 @@
 import asyncio
 from collections.abc import Sequence
 
+import pytest
+
 from repertory.engines.profile import FanOut
 from repertory.engines.protocol import ChatMessage, GenerateRequest, PrefixCopier, PrefixState, TokenUsage
 from repertory.runtime.fan_out import InstanceFanOut
 from repertory.testing.scripted_model import ScriptedModel
+
+pytestmark = pytest.mark.virtual_time
 
 PROMPT = [ChatMessage("user", "hello")]
 

@@ -25,6 +25,8 @@ from repertory.testing import ScriptedEngine, silent
 from repertory.testing.obliging import obliging
 from repertory.testing.scripted_model import ScriptedModel, agent_of
 
+pytestmark = pytest.mark.virtual_time
+
 NOW = datetime(2026, 12, 1, 9, 30, tzinfo=UTC)
 NOTE = {
     "type": "object",

@@ -20,6 +20,8 @@ from repertory.runtime.turn import TurnRunner
 from repertory.storage.store import Store
 from repertory.testing.scripted_model import Answer, ScriptedModel, agent_of
 
+pytestmark = pytest.mark.virtual_time
+
 NOW = datetime(2026, 12, 1, 9, 30, tzinfo=UTC)
 MOOD = {
     "type": "object",

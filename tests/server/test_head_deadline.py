@@ -12,6 +12,8 @@ from repertory.serving.access import Access
 from repertory.serving.gateway.gateway import Gateway
 from repertory.serving.host_check import HostCheck
 
+pytestmark = pytest.mark.virtual_time
+
 HEAD = b"GET /slow HTTP/1.1\r\nhost: localhost\r\n\r\n"
 
 

@@ -17,6 +17,8 @@ from repertory.storage.store import Store
 from repertory.teams import find_team
 from repertory.testing import ScriptedEngine
 
+pytestmark = pytest.mark.virtual_time
+
 CHAT = "/v1/chat/completions"
 
 

@@ -25,6 +25,8 @@ from repertory.serving.host_check import HostCheck
 from repertory.storage.store import Store
 from repertory.testing.scripted_model import Answer, ScriptedModel, agent_of
 
+pytestmark = pytest.mark.virtual_time
+
 CHAT = "/v1/chat/completions"
 TEAM = Team(
     name="duo",

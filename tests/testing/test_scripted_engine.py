@@ -34,6 +34,8 @@ from repertory.testing import (
     without_end,
 )
 
+pytestmark = pytest.mark.virtual_time
+
 
 async def post(engine: ScriptedEngine, body: dict[str, object], path: str = "/chat/completions") -> httpx2.Response:
     async with httpx2.AsyncClient(trust_env=False) as client:

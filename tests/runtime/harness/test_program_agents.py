@@ -158,7 +158,7 @@ async def test_cancelling_the_turn_ends_the_program_and_its_generation() -> None
         turn.cancel()
         with pytest.raises(asyncio.CancelledError):
             await turn
-        assert time.monotonic() - began < 5
+        assert time.monotonic() - began < 60
         assert _with("sleep", marker) == []
         assert await _comes(lambda: place.scripted.open_streams == 0)
 

@@ -33,6 +33,8 @@ from repertory.errors import (
 )
 from repertory.runtime.structured import FailureKind, GrammarHealth, OnAttempt, StructuredResult, structured_call
 
+pytestmark = pytest.mark.virtual_time
+
 SCHEMA: dict[str, Any] = {
     "type": "object",
     "properties": {

@@ -20,6 +20,8 @@ from repertory.testing import ScriptedEngine, ScriptedRequest, cut, failing, in_
 from repertory.testing.dialects import Answer
 from repertory.testing.faults import Broken, chaotic
 
+pytestmark = pytest.mark.virtual_time
+
 QUICK = EngineTimeouts(connect_s=2, control_s=2, first_part_s=3, stall_s=0.3, ending_s=0.2, idle_check_s=1)
 SCHEMA: dict[str, Any] = {
     "type": "object",

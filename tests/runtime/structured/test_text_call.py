@@ -10,6 +10,8 @@ from repertory.engines.protocol import FinishReason, GenerateRequest, StreamPart
 from repertory.errors import EngineRejectedError, EngineUnavailableError, OutputError
 from repertory.runtime.structured import FailureKind, TextResult, text_call
 
+pytestmark = pytest.mark.virtual_time
+
 
 async def call(
     engine: FakeEngine,

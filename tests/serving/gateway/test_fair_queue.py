@@ -4,6 +4,8 @@ import pytest
 
 from repertory.serving.gateway.fair_queue import FairQueue, QueueFullError, Share, Ticket
 
+pytestmark = pytest.mark.virtual_time
+
 
 class Line:
     """Requests that note the order in which they get in."""

@@ -31,6 +31,8 @@ from repertory.testing import (
     without_end,
 )
 
+pytestmark = pytest.mark.virtual_time
+
 CHAT = "/v1/chat/completions"
 ASK: dict[str, Any] = {"messages": [{"role": "user", "content": "Hello."}], "model": "scripted"}
 

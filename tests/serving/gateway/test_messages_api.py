@@ -12,6 +12,8 @@ from repertory.serving.gateway.messages_stream import MessagesRelay
 from repertory.serving.gateway.wire_errors import GatewayError
 from repertory.testing import Answer, Hang, Script, ScriptedEngine, ScriptedRequest, Send, failing, sse
 
+pytestmark = pytest.mark.virtual_time
+
 MESSAGES = "/v1/messages"
 ASK: dict[str, Any] = {
     "model": "scripted",

@@ -14,6 +14,8 @@ from repertory.serving.instances.directory import InstanceDirectory, RunningInst
 from repertory.serving.instances.turn_engine import TurnTakingEngine, connect_instance
 from repertory.testing import ScriptedEngine, ask
 
+pytestmark = pytest.mark.virtual_time
+
 
 def running(url: str | None, *, takes_turns: bool = True, ready: bool = True) -> RunningInstance:
     return RunningInstance(

@@ -9,6 +9,8 @@ from hypothesis import strategies as st
 from repertory.errors import EngineUnavailableError
 from repertory.serving.instances.turn_taking import TurnTaking
 
+pytestmark = pytest.mark.virtual_time
+
 JOINS = 3
 
 
