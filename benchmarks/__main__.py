@@ -17,6 +17,8 @@ SCRIPTS: dict[str, tuple[tuple[str, ...], tuple[str, ...]]] = {
     "odd_messages": ((), ()),
     "harness": (("--turns", "1"), ("--turns", "20")),
     "returning_sessions": (("--quick",), ()),
+    "panel_load": ((), ()),
+    "concurrent_sessions": (("--seconds", "20"), ("--seconds", "120")),
 }
 """Each benchmark with the arguments of its short and of its long form."""
 

@@ -103,7 +103,7 @@ def test_a_cut_off_gguf_is_refused(tmp_path: Path, cut: int) -> None:
 def test_a_gguf_that_claims_too_much_is_refused(tmp_path: Path) -> None:
     path = tmp_path / "m.gguf"
     path.write_bytes(b"GGUF" + struct.pack("<IQQ", 3, 2**60, 2**60))
-    with pytest.raises(UsageError, match="too many"):
+    with pytest.raises(UsageError, match="claims"):
         read_gguf(path)
 
 

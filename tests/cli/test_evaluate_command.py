@@ -71,3 +71,6 @@ def test_bad_usage(scenarios: Path) -> None:
         _run("coaching", "--scenarios", str(scenarios), "--only", "S9")
     with pytest.raises(UsageError, match="can not be read"):
         _run("coaching", "--scenarios", "/absent.yaml")
+    scenarios.write_text("just a word")
+    with pytest.raises(UsageError, match="a mapping of keys to values belongs here"):
+        _run("coaching", "--scenarios", str(scenarios))

@@ -1,6 +1,7 @@
 """`up`, `down`, `status`, `logs`, and that `run` plays on what is up."""
 
 import json
+import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -14,6 +15,7 @@ from repertory.cli.app import build_app
 from repertory.engines.profile import EngineKind
 from repertory.errors import RepertoryError
 from repertory.serving.instances.process_identity import processes_of
+from repertory.serving.instances.records import ServingState
 from repertory.serving.instances.state_file import ServingFolder
 from repertory.testing import ScriptedEngine, ScriptedRequest
 
@@ -197,3 +199,26 @@ def test_up_on_an_address_alone(repertory: Command) -> None:
         (item,) = json.loads(up.stdout)["instances"]
         assert (item["status"], item["engine"], len(item["agents"])) == ("ready", "url", 6)
         assert item["served_name"] == "theirs"
+
+
+def test_up_says_how_much_disk_computed_prompts_get_and_restarts_nothing_for_it(repertory: Command) -> None:
+    engine = ScriptedEngine("ok", kind=EngineKind.VLLM, model="theirs")
+    with engine.in_thread():
+        assert repertory("up", "coaching", "--engine-url", engine.url, "--slot-cache-gib", "2").returncode == 0
+        first = ServingFolder.of().read_state()
+        assert first.slot_cache_gib == 2
+        assert repertory("up", "--slot-cache-gib", "3").returncode == 0
+        again = _told(lambda state: state.slot_cache_gib == 3)
+        assert again.instances == first.instances
+        assert repertory("up").returncode == 0
+        assert _told(lambda state: state.slot_cache_gib == 3).instances == first.instances
+    assert repertory("up", "--slot-cache-gib", "-1").returncode == 2
+
+
+def _told(true: Callable[[ServingState], bool]) -> ServingState:
+    """The state, when the supervisor has written it."""
+    end = time.monotonic() + 20
+    while not true(state := ServingFolder.of().read_state()):
+        assert time.monotonic() < end, state
+        time.sleep(0.05)
+    return state

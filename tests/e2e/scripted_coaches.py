@@ -3,12 +3,15 @@
 import re
 from typing import Any
 
+from playwright.sync_api import expect
+from tests.e2e.browser import Window
+
 from repertory.testing import ScriptedEngine
 from repertory.testing.obliging import obliging
 from repertory.testing.scripted_engine import Reply
 from repertory.testing.scripted_request import ScriptedRequest
 
-__all__ = ("GOAL", "coaching_engine")
+__all__ = ("GOAL", "coaching_engine", "say")
 
 GOAL = (
     "I want to finish the first draft of my novel by spring. I will write for 30 minutes on Tuesday evening. "
@@ -28,6 +31,15 @@ _CLAIM = re.compile(r"\bc(\d+)\b")
 def coaching_engine(*, token_delay_s: float = 0.02, port: int = 0) -> ScriptedEngine:
     """An engine on which the coaching team holds a believable talk."""
     return ScriptedEngine(_answer, token_delay_s=token_delay_s, model="scripted", port=port)
+
+
+def say(window: Window, message: str, user: str) -> None:
+    """Write a message in the chat, and wait for the full reply."""
+    window.open(f"/chat?team=coaching&user={user}")
+    before = window.page.locator("article[data-status=complete]").count()
+    window.page.get_by_label("Your message").fill(message)
+    window.page.keyboard.press("Enter")
+    expect(window.page.locator("article[data-status=complete]")).to_have_count(before + 1, timeout=60_000)
 
 
 def _answer(request: ScriptedRequest) -> Reply:

@@ -15,12 +15,13 @@ from typing import Any
 import httpx2
 import pytest
 from tests.registry.packages import package
+from tests.registry.temperature import temperature
 
 from repertory.home import Home
 from repertory.registry.registry import Registry
 from repertory.storage.store import Store
 
-__all__ = ("Stage", "deploy_counter", "open_stage")
+__all__ = ("Stage", "deploy_counter", "deploy_talker", "open_stage")
 
 
 @dataclass
@@ -105,11 +106,23 @@ def open_stage(home: Path, *arguments: str) -> Generator[Stage]:
 
 def deploy_counter(home: Path) -> None:
     """Deploy two versions of an agent that counts words; the first answers."""
-    place = Home(root=home, models=home / "models")
-    place.root.mkdir(parents=True, exist_ok=True)
-    with Store.open(place.database) as store:
-        registry = Registry(store, place)
+    with _registry(home) as registry:
         registry.deploy(package())
         registry.promote("counter", 1)
         tools = package()["tools.py"].decode().replace("return sum(", "return 0 + sum(")
         registry.deploy(package(tools_py=tools))
+
+
+def deploy_talker(home: Path) -> None:
+    """Deploy an agent that people can talk to."""
+    with _registry(home) as registry:
+        registry.deploy(temperature("thermometer", instructions="Help with temperatures."))
+        registry.promote("thermometer", 1)
+
+
+@contextmanager
+def _registry(home: Path) -> Generator[Registry]:
+    place = Home(root=home, models=home / "models")
+    place.root.mkdir(parents=True, exist_ok=True)
+    with Store.open(place.database) as store:
+        yield Registry(store, place)

@@ -2,6 +2,7 @@
 
 from collections.abc import AsyncIterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -177,6 +178,23 @@ async def test_more_turns_at_once_than_can_be_set_aside(bench: Bench) -> None:
     await engine.aclose()
     assert len(list(bench.states.folder.glob("*.state"))) == 4
     assert list(bench.states.folder.glob("*.part")) == []
+
+
+async def test_what_somebody_else_put_into_the_slot_is_not_kept(bench: Bench, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Between the computation and the save, a request of another program took the slot."""
+    engine = await bench.engine()
+    ask_engine = engine.client.ask
+
+    async def interrupted(path: str, *arguments: Any, **more: Any) -> dict[str, object]:
+        reply = await ask_engine(path, *arguments, **more)
+        if path == "/completion":
+            bench.server.memory.held[0] = ["what", "Eve", "told"]
+        return reply
+
+    monkeypatch.setattr(engine.client, "ask", interrupted)
+    await turn(engine, talk("ada"))
+    await engine.aclose()
+    assert not bench.states.folder.exists()
 
 
 async def test_without_an_owner_nothing_is_kept(bench: Bench) -> None:

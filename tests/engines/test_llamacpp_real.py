@@ -120,14 +120,22 @@ async def test_a_schema_is_enforced(engine: LlamaCppEngine) -> None:
         "properties": {
             "n": {"type": "integer", "minimum": 700, "maximum": 709},
             "w": {"type": "string", "enum": ["größer"]},
+            "pair": {
+                "type": "array",
+                "prefixItems": [{"type": "boolean"}, {"type": "string", "enum": ["a", "b"]}],
+                "minItems": 2,
+                "maxItems": 2,
+            },
         },
-        "required": ["n", "w"],
+        "required": ["n", "w", "pair"],
         "additionalProperties": False,
     }
-    generation = await ask(engine, "Tell me about the sea.", json_schema=schema, max_output_tokens=40, deadline_s=60)
+    generation = await ask(engine, "Tell me about the sea.", json_schema=schema, max_output_tokens=120, deadline_s=120)
     value = json.loads(generation.text)
     assert 700 <= value["n"] <= 709
     assert value["w"] == "größer"
+    assert isinstance(value["pair"][0], bool)
+    assert value["pair"][1:] in (["a"], ["b"])
     assert generation.finish_reason is FinishReason.STOP
 
 

@@ -14,7 +14,6 @@ def support(kind: EngineKind, keyword: str) -> str:
 @pytest.mark.parametrize(
     ("keyword", "where"),
     [
-        ("prefixItems", "client"),
         ("minimum:integer", "grammar"),
         ("minimum:number", "client"),
         ("maximum:number", "client"),
@@ -36,6 +35,11 @@ def support(kind: EngineKind, keyword: str) -> str:
 @pytest.mark.parametrize("kind", [EngineKind.LLAMACPP, EngineKind.OLLAMA])
 def test_b11_what_llamacpps_grammars_leave_out_is_ours(kind: EngineKind, keyword: str, where: str) -> None:
     assert support(kind, keyword) == where
+
+
+def test_b11_places_of_a_list_are_sent_to_llamacpp_and_kept_from_ollama() -> None:
+    assert support(EngineKind.LLAMACPP, "prefixItems") == "grammar"
+    assert support(EngineKind.OLLAMA, "prefixItems") == "client"
 
 
 @pytest.mark.parametrize(
@@ -67,7 +71,7 @@ def test_b6_every_keyword_of_the_compiler_has_a_row(kind: EngineKind) -> None:
     assert covered >= (CORE | SCALAR)
     assert {"oneOf", "not", "if", "contains", "prefixItems", "patternProperties", "propertyNames"} <= covered
     assert all(table[keyword] == "grammar" for keyword in CORE)
-    assert not any(table.get(keyword) == "grammar" for keyword in CLIENT_ONLY)
+    assert not any(table.get(keyword) == "grammar" for keyword in CLIENT_ONLY - {"prefixItems"})
 
 
 def test_every_engine_has_a_profile() -> None:

@@ -13,6 +13,7 @@ from repertory.registry.calls import AgentCalls
 from repertory.registry.registry import Registry
 from repertory.registry.runtime import AgentRuntime
 from repertory.runtime.rules import TeamRules
+from repertory.server.agents.opening import open_agents
 from repertory.server.casting import ServedTeam, StandingEngine
 from repertory.server.panel.panel import Panel
 from repertory.server.standing_engines import StandingEngines
@@ -41,7 +42,7 @@ async def test_a_chat_through_the_panel(embedded_engine: RunningEngine) -> None:
             talk=talk,
             engines=engines,
             registry=Registry(store),
-            calls=AgentCalls(runtime),
+            agents=open_agents(store, AgentCalls(runtime), engines.standing),
         )
         async with serving(panel, timeout=300) as http:
             sent = {"message": "Tell me in three sentences what the sea is."}

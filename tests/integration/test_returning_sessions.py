@@ -6,6 +6,7 @@ from contextlib import asynccontextmanager
 from pathlib import Path
 
 import pytest
+from tests.serving.gateway.running import gateway_for
 
 from repertory.engines.connect import connect
 from repertory.engines.embedded import EmbeddedEngine, keep_prefixes
@@ -18,6 +19,14 @@ from repertory.runtime.rules import TeamRules
 from repertory.runtime.team import Agent, Replies, Section, Team
 from repertory.runtime.turn import TurnRunner
 from repertory.runtime.turn_result import TurnResult
+from repertory.server.casting import ServedTeam
+from repertory.server.supervised_instances import SupervisedInstances
+from repertory.serving.instances.commands import bring_down, bring_up, watch_until_settled
+from repertory.serving.instances.directory import InstanceDirectory
+from repertory.serving.instances.process_identity import processes_of
+from repertory.serving.instances.records import InstanceSpec, InstanceStatus, WantedInstances
+from repertory.serving.instances.state_file import ServingFolder
+from repertory.serving.instances.turn_engine import connect_instance
 from repertory.storage.store import Store
 
 pytestmark = [pytest.mark.engine, pytest.mark.timeout(600)]
@@ -101,3 +110,56 @@ async def test_without_kept_states_it_is_computed_again(tiny_model: Path, tmp_pa
             for number in range(2):
                 await say(runner, f"I am number {number}.", f"other {number}")
             assert ratio(await say(runner, "I am Ada again.", "ada")) > 1.3
+
+
+@pytest.fixture
+async def up(tiny_model: Path) -> AsyncGenerator[InstanceDirectory]:
+    """One llama.cpp for the whole team, as `repertory up` starts it."""
+    agents = tuple(team().agents)
+    spec = InstanceSpec(
+        id="i1", engine="llama.cpp", model="smollm2-135m", checkpoint=str(tiny_model), served_name="smollm2-135m",
+        agents=agents, devices=("cpu",), slots=3, context_tokens=2048,
+    )  # fmt: skip
+    try:
+        await bring_up(WantedInstances(team="companions", instances=(spec,), slot_cache_gib=1.0))
+        state = await watch_until_settled(None, lambda _: None)
+        assert [item.status for item in state.instances] == [InstanceStatus.READY], state
+        yield InstanceDirectory()
+    finally:
+        await bring_down()
+        assert processes_of(ServingFolder.of().root) == []
+
+
+async def test_an_instance_of_up_gives_a_session_its_prefix_back(up: InstanceDirectory, tmp_path: Path) -> None:
+    served = ServedTeam(team(), TeamRules())
+
+    with Store.open(tmp_path / "store.sqlite") as store:
+        # Two processes one after the other, on one engine that runs on: as `serve` connects, and as `run` does.
+        instances = SupervisedInstances(up, [served], store)
+        await instances.upstreams()
+        async with instances.follow(gateway_for()):
+            runner = await instances.runner_of("companions")
+            assert ratio(await say(runner, "I am Ada.", "ada")) <= 1.15
+            for number in range(3):
+                await say(runner, f"I am number {number}.", f"other {number}")
+            assert ratio(await say(runner, "I am Ada again.", "ada")) <= 1.15
+            await say(runner, "I am number 0.", "other 0")
+        slots = up.instances()[0].slot_folder
+        assert slots is not None
+        assert list(slots.iterdir()) == []  # what was saved there holds what people said
+        engine = await connect_instance(up, up.instances()[0])
+        try:
+            runner = TurnRunner(team(), TeamRules(), cast_on_one(team(), engine), store)
+            assert ratio(await say(runner, "It is Ada for the third time.", "ada")) <= 0.6
+        finally:
+            await engine.aclose()
+        kept = {path.name for path in locate_home().prefixes.glob("*.state")}
+        engine = await connect_instance(up, up.instances()[0], slot_cache_gib=0.0)
+        try:
+            runner = TurnRunner(team(), TeamRules(), cast_on_one(team(), engine), store)
+            await say(runner, "I am number 1.", "other 1")
+        finally:
+            await engine.aclose()
+        assert {path.name for path in locate_home().prefixes.glob("*.state")} == kept
+        store.erase("ada")
+        assert {path.name for path in locate_home().prefixes.glob("*.state")} < kept

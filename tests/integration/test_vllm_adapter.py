@@ -42,8 +42,14 @@ async def test_the_keywords_of_the_profile_are_enforced(engine: VllmEngine) -> N
             "integer": {"type": "integer", "exclusiveMinimum": 3, "maximum": 9},
             "pattern": {"type": "string", "pattern": "^[a-c]{2,4}$"},
             "list": {"type": "array", "items": {"type": "string", "maxLength": 5}, "minItems": 2, "maxItems": 2},
+            "pair": {
+                "type": "array",
+                "prefixItems": [{"type": "boolean"}, {"type": "string", "enum": ["a", "b"]}],
+                "minItems": 2,
+                "maxItems": 2,
+            },
         },
-        "required": ["number", "integer", "pattern", "list"],
+        "required": ["number", "integer", "pattern", "list", "pair"],
         "additionalProperties": False,
     }
     generation = await ask(
@@ -54,6 +60,8 @@ async def test_the_keywords_of_the_profile_are_enforced(engine: VllmEngine) -> N
     assert 3 < value["integer"] <= 9
     assert set(value["pattern"]) <= set("abc")
     assert [len(text) <= 5 for text in value["list"]] == [True, True]
+    assert isinstance(value["pair"][0], bool)
+    assert value["pair"][1:] in (["a"], ["b"])
 
 
 async def test_b1_what_it_refuses_is_told_apart(engine: VllmEngine) -> None:

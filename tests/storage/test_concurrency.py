@@ -31,7 +31,7 @@ def test_threads_lose_no_write_and_leave_no_gap(store: Store, session: Session, 
 
 
 def test_compare_and_set_counts_right_in_parallel(store: Store, turn: Turn, now: datetime) -> None:
-    """Field report F3: N writers that each add one, N values."""
+    """N writers that each add one, N values (field report F3)."""
     board = store.blackboard("coaching", "ada")
 
     def add_one(_: int) -> int:

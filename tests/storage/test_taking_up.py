@@ -124,14 +124,17 @@ def test_summaries_cover_sessions_that_are_over(store: Store, now: datetime) -> 
         store.messages.say(session, "I see.", turn.id, now)
     assert [one.id for one in store.summaries.pending("coaching", "ada")] == ["one", "two"]
     one, two = store.summaries.pending("coaching", "ada")
+    assert store.summaries.all_pending() == {("coaching", "ada"): {"one", "two"}}
     store.summaries.keep(one, "half", last_message=1, at=now)
     assert [left.id for left in store.summaries.pending("coaching", "ada")] == ["one", "two"]
     store.summaries.keep(one, "whole", last_message=2, at=now)
     store.summaries.keep(one, "stale", last_message=1, at=now)
     assert [left.id for left in store.summaries.pending("coaching", "ada")] == ["two"]
+    assert store.summaries.all_pending() == {("coaching", "ada"): {"two"}}
     assert [(kept.session, kept.text) for kept in store.summaries.all("coaching", "ada")] == [("one", "whole")]
     assert store.summaries.all("coaching", "ada", before_session=1) == []
     assert store.summaries.all("coaching", "bob") == store.summaries.pending("coaching", "bob") == []
     assert store.export("ada")["teams"]["coaching"]["session_summaries"][0]["text"] == "whole"
     store.summaries.keep(two, "x", last_message=4, at=now)
+    assert store.summaries.all_pending() == {}
     assert store.erase("ada")["session_summaries"] == 2

@@ -1,7 +1,10 @@
+import os
+import signal
 import subprocess
 import sys
 from datetime import UTC, datetime, timedelta
 
+import psutil
 import pytest
 from sqlalchemy import update
 
@@ -143,3 +146,39 @@ def test_owners() -> None:
     assert owner_is_gone(f"{host} {boot} 999999999 {started}") is True
     assert owner_is_gone(f"elsewhere {boot} {pid} {started}") is None
     assert owner_is_gone("nonsense") is None
+    assert owner_is_gone(f"{host} {boot} {pid} never") is None
+
+
+def test_owners_named_by_an_earlier_version() -> None:
+    host_and_boot, pid, _ = current_owner().rsplit(" ", 2)
+    assert owner_is_gone(f"{host_and_boot} {pid} {psutil.Process().create_time():.1f}") is False
+    assert owner_is_gone(f"{host_and_boot} 999999999 17.0") is True
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="elsewhere a start is a time of day")
+def test_setting_the_clock_ends_nobodys_turn(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A start as the time of day moves with the clock: every turn that runs would count as given up."""
+    me, began = current_owner(), psutil.Process().create_time()
+
+    def an_hour_later(_: psutil.Process) -> float:
+        return began + 3600
+
+    monkeypatch.setattr(psutil.Process, "create_time", an_hour_later)
+    assert owner_is_gone(me) is False
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="the parent of a process decides elsewhere too, but differently")
+def test_who_was_killed_is_gone_though_its_parent_has_not_looked() -> None:
+    """Containers often have no first process that collects the dead."""
+    words = "from repertory.storage.owner import current_owner; print(current_owner(), flush=True); input()"
+    process = subprocess.Popen([sys.executable, "-c", words], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+    try:
+        assert process.stdout is not None
+        owner = process.stdout.readline().strip()
+        assert owner_is_gone(owner) is False
+        os.kill(process.pid, signal.SIGKILL)
+        os.waitid(os.P_PID, process.pid, os.WEXITED | os.WNOWAIT)  # it has ended, and stays as it is
+        assert owner_is_gone(owner) is True
+    finally:
+        process.kill()
+        process.communicate()

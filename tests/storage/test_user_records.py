@@ -48,6 +48,15 @@ def test_a_store_erases_them_with_the_rest() -> None:
         assert (store.agents_of_user("ada"), store.agents_of_user("bob")) == ([], ["diary"])
 
 
+def test_a_store_exports_them_with_the_rest_and_nobody_elses() -> None:
+    keep(locate_home().agents, "diary", "ada", "bob")
+    with Store.open() as store:
+        assert store.export("ada")["agents"] == {
+            "diary": {"entries": {"k": "swordfish of ada"}, "logs": {"l": ["log of ada"]}}
+        }
+        assert "agents" not in store.export("ada", "coaching")
+
+
 def test_where_nothing_is_kept_there_is_nothing_to_erase(tmp_path: Path) -> None:
     assert erase_agent_records(tmp_path / "none", "ada") == 0
     (tmp_path / "new").mkdir()

@@ -62,6 +62,7 @@ const ANSWERS = {
       requests_waiting: null,
     },
   },
+  "GET /api/chat": { partners: [{ name: "coaching", kind: "team", about: "" }] },
   "GET /api/teams": { teams: [{ team: "coaching", description: "", agents: ["coach"], builds: false }] },
   "GET /api/teams/coaching": { team: "coaching", description: "Six agents", deadline_s: 60, schedule: {}, ...COACHING },
   "GET /api/turns": {

@@ -3,7 +3,7 @@ import userEvent from "@testing-library/user-event";
 import { beforeEach, describe, expect, it } from "vitest";
 
 import { App } from "../src/app/app";
-import type { StreamEvent } from "../src/api/types";
+import type { StreamEvent, TalkEvent } from "../src/api/types";
 import { serve, SESSION, type Asked } from "./server";
 
 /** The server's stream of events, in the test's hands. */
@@ -36,8 +36,7 @@ const shared = (stream: Stream) => ({
   "GET /api/session": SESSION,
   "GET /v1/events": stream.answer,
   "GET /api/settings": { country: null, language: null, theme: "system" },
-  "GET /api/teams": { teams: [{ team: "coaching", description: "", agents: ["coach", "synth"], builds: false }] },
-  "GET /api/agents": { agents: [] },
+  "GET /api/chat": { partners: [{ name: "coaching", kind: "team", about: "" }] },
   "GET /api/turns": { turns: [], before: null },
   "GET /api/blackboard": { blackboards: [] },
   "POST /api/chat/coaching": () => Response.json({ turn: "t1", session: "s1", user: "me" }, { status: 202 }),
@@ -136,6 +135,84 @@ describe("a talk", () => {
     expect(keys).toHaveLength(2);
     expect(keys[0]).toMatch(/^[0-9a-f]{32}$/);
     expect(keys[1]).toBe(keys[0]);
+  });
+});
+
+describe("a talk with a deployed agent", () => {
+  const events = (...told: TalkEvent[]) => {
+    const text = told.map((event) => `event: ${event.type}\ndata: ${JSON.stringify(event)}\n\n`).join("");
+    return new Response(text, { headers: { "Content-Type": "text/event-stream" } });
+  };
+  const partners = {
+    "GET /api/chat": {
+      partners: [
+        { name: "coaching", kind: "team", about: "" },
+        { name: "agent:counter", kind: "agent", about: "" },
+      ],
+    },
+  };
+
+  it("sends all that was said, and shows words, tools and why a reply is not whole", async () => {
+    const asked = serve({
+      ...shared(new Stream()),
+      ...partners,
+      "POST /api/agents/counter/talk": () =>
+        events(
+          { type: "tool_used", tool: "count", problem: null },
+          { type: "tool_used", tool: "weigh", problem: "ValueError: no scale" },
+          { type: "words", text: "Four " },
+          { type: "words", text: "words." },
+          {
+            type: "ended",
+            agent: "counter@1",
+            status: "partial",
+            reason: "a tool had no result",
+            prompt_tokens: 1,
+            cached_tokens: 0,
+            output_tokens: 1,
+          },
+        ),
+    });
+    render(<App />);
+    await userEvent.selectOptions(await screen.findByLabelText("With"), "agent:counter");
+    await write("to be or not");
+    await screen.findByText("Four words.");
+    expect(screen.getByText("used count")).toBeTruthy();
+    expect(screen.getByText(/used weigh: ValueError: no scale/)).toBeTruthy();
+    await screen.findByText("a tool had no result");
+    await write("Again?");
+    await waitFor(() => expect(asked.filter((request) => request.method === "POST")).toHaveLength(2));
+    const last = asked.filter((request) => request.method === "POST").at(-1);
+    expect(last?.csrf).toBe("token");
+    expect(last?.body).toEqual({
+      user: "me",
+      messages: [
+        { role: "user", text: "to be or not" },
+        { role: "assistant", text: "Four words." },
+        { role: "user", text: "Again?" },
+      ],
+    });
+  });
+
+  it("keeps what was typed when it is refused, and tells what went wrong on the way", async () => {
+    let refused = true;
+    serve({
+      ...shared(new Stream()),
+      ...partners,
+      "POST /api/agents/counter/talk": () =>
+        refused
+          ? Response.json({ error: { type: "x", message: "not now", hint: "wait a minute" } }, { status: 503 })
+          : events({ type: "failed", error: { type: "engine", message: "the engine is gone", hint: null } }),
+    });
+    render(<App />);
+    await userEvent.selectOptions(await screen.findByLabelText("With"), "agent:counter");
+    await write("to be or not");
+    expect((await screen.findByRole("alert")).textContent).toContain("wait a minute");
+    expect(screen.getByLabelText<HTMLTextAreaElement>("Your message").value).toBe("to be or not");
+    refused = false;
+    await userEvent.click(screen.getByRole("button", { name: "Send" }));
+    await screen.findByText(/the engine is gone/);
+    expect(screen.getAllByText("to be or not")).toHaveLength(1);
   });
 });
 

@@ -3,10 +3,10 @@ import { join } from "node:path";
 
 import { describe, expect, it } from "vitest";
 
-import { en } from "../src/i18n/en";
+import { CATALOGS } from "../src/i18n/catalogs";
 import { fill, firstLanguage } from "../src/i18n/language";
-import { pt } from "../src/i18n/pt";
 
+const { en, pt } = CATALOGS;
 const places = (text: string) => [...text.matchAll(/\{(\w+)\}/g)].map((found) => found[1]).sort();
 
 describe("the message catalogs", () => {

@@ -1,5 +1,8 @@
-import { cleanup } from "@testing-library/react";
+import { cleanup, configure } from "@testing-library/react";
 import { afterEach, vi } from "vitest";
+
+// What is waited for comes by itself; a busy machine takes longer.
+configure({ asyncUtilTimeout: 4000 });
 
 afterEach(() => {
   cleanup();

@@ -1,18 +1,16 @@
 """What the header of a GGUF file says: metadata, and the exact bytes and type of every tensor.
 
-The format is described in `docs/gguf.md` of ggml. Only the header is read, and nothing in it is trusted: every length
-and count is bounded, arrays do not nest, and dimensions are those that a model can have. A model in several files
-(`-00001-of-00003.gguf`) is read whole.
+Only the header is read, and nothing in it is trusted: every length and count is bounded, and dimensions are those that
+a model can have. A model in several files (`-00001-of-00003.gguf`) is read whole.
 """
 
+import math
 import re
-import struct
-from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import BinaryIO
 
 from repertory.catalog.formats import WeightBytes
+from repertory.catalog.gguf_reader import GgufError, GgufReader, Value
 from repertory.errors import UsageError
 
 __all__ = ("GgufFile", "read_gguf_file")
@@ -28,18 +26,11 @@ _TYPES: dict[int, tuple[str, float]] = {
 }  # fmt: skip
 """ggml tensor types: name and bytes per element."""
 
-_SCALARS = {0: "<B", 1: "<b", 2: "<H", 3: "<h", 4: "<I", 5: "<i", 6: "<f", 7: "<?", 10: "<Q", 11: "<q", 12: "<d"}
-_STRING, _ARRAY = 8, 9
-_MAX_ENTRIES = 200_000
-_MAX_STRING = 16_000_000
-_MAX_ARRAY = 10_000_000
+_MAX_TENSORS = 200_000
 _MAX_DIMENSIONS = 8
 _MAX_ELEMENTS = 2**44
-_KEPT_ITEMS = 4096
 _MAX_PARTS = 1000
 _PART = re.compile(r"(.*)-(\d{5})-of-(\d{5})\.gguf$", re.IGNORECASE)
-
-Value = int | float | str | list[object] | None
 
 
 @dataclass(frozen=True)
@@ -48,7 +39,7 @@ class GgufFile:
 
     Attributes:
         tensors: Name to bytes and type.
-        items: Length of every array in the metadata, of which only the first items are kept.
+        items: Length of every array in the metadata, of which only short ones are kept.
     """
 
     metadata: dict[str, Value]
@@ -134,90 +125,28 @@ def _read_one(path: Path) -> GgufFile:
             reason = "It is not a file." if path.exists() else "There is no such file."
             raise UsageError("The GGUF file can not be read.", where=str(path), hint=reason)
         with path.open("rb") as file:
-            return _header(file, path)
+            return _header(GgufReader(file))
     except OSError as error:
         raise UsageError("The GGUF file can not be read.", where=str(path), hint=str(error.strerror)) from error
-    except (struct.error, UnicodeDecodeError) as error:
-        raise UsageError("The GGUF header is cut off or damaged.", where=str(path)) from error
+    except GgufError as error:
+        msg = f"This is not a usable GGUF file: {error}."
+        raise UsageError(msg, where=str(path)) from error
 
 
-def _header(file: BinaryIO, path: Path) -> GgufFile:
-    def take(form: str) -> int:
-        return struct.unpack(form, _exactly(file, struct.calcsize(form)))[0]
-
-    if file.read(4) != b"GGUF":
-        raise UsageError("This is not a GGUF file.", where=str(path))
-    version = take("<I")
-    if version not in (2, 3):
-        msg = f"GGUF version {version} is not known."
-        raise UsageError(msg, where=str(path))
-    count, entries = take("<Q"), take("<Q")
-    if count > _MAX_ENTRIES or entries > _MAX_ENTRIES:
-        raise UsageError("The GGUF header claims too many entries.", where=str(path))
-    metadata: dict[str, Value] = {}
-    items: dict[str, int] = {}
-    for _ in range(entries):
-        key = _string(file, take)
-        kind = take("<I")
-        if kind == _ARRAY:
-            metadata[key], items[key] = _array(file, take, path)
-        else:
-            metadata[key] = _value(file, take, kind)
+def _header(reader: GgufReader) -> GgufFile:
+    head = reader.head()
     tensors: dict[str, tuple[float, str]] = {}
-    for _ in range(count):
-        name = _string(file, take)
-        dims = [take("<Q") for _ in range(_bounded(take("<I"), _MAX_DIMENSIONS, "dimensions of a tensor", path))]
-        kind, width = _TYPES.get(take("<I"), ("f16", 2.0))
-        take("<Q")
-        tensors[name] = (_bounded(_product(dims), _MAX_ELEMENTS, "elements of a tensor", path) * width, kind)
-    return GgufFile(metadata, tensors, items)
+    for _ in range(_bounded(head.tensors, _MAX_TENSORS, "tensors")):
+        name = reader.name()
+        dims = [reader.uint64() for _ in range(_bounded(reader.uint32(), _MAX_DIMENSIONS, "dimensions of a tensor"))]
+        kind, width = _TYPES.get(reader.uint32(), ("f16", 2.0))
+        reader.uint64()  # where its data begins
+        tensors[name] = (_bounded(math.prod(dims), _MAX_ELEMENTS, "elements of a tensor") * width, kind)
+    return GgufFile(head.metadata, tensors, head.items)
 
 
-def _bounded(value: int, most: int, what: str, path: Path) -> int:
+def _bounded(value: int, most: int, what: str) -> int:
     if value > most:
-        msg = f"The GGUF header claims too many {what}."
-        raise UsageError(msg, where=str(path))
+        msg = f"its header claims too many {what}"
+        raise GgufError(msg)
     return value
-
-
-def _product(dims: Sequence[int]) -> int:
-    total = 1
-    for dim in dims:
-        total *= dim
-    return total
-
-
-def _exactly(file: BinaryIO, size: int) -> bytes:
-    data = file.read(size)
-    if len(data) != size:
-        msg = "end of file"
-        raise struct.error(msg)
-    return data
-
-
-def _string(file: BinaryIO, take: Callable[[str], int]) -> str:
-    size = take("<Q")
-    if size > _MAX_STRING:
-        msg = "string too long"
-        raise struct.error(msg)
-    return _exactly(file, size).decode("utf-8")
-
-
-def _array(file: BinaryIO, take: Callable[[str], int], path: Path) -> tuple[list[object], int]:
-    """The first items of an array, and how many there are."""
-    kind, length = take("<I"), _bounded(take("<Q"), _MAX_ARRAY, "items of an array", path)
-    kept: list[object] = []
-    for index in range(length):
-        item = _value(file, take, kind)
-        if index < _KEPT_ITEMS:
-            kept.append(item)
-    return kept, length
-
-
-def _value(file: BinaryIO, take: Callable[[str], int], kind: int) -> Value:
-    if kind == _STRING:
-        return _string(file, take)
-    if kind not in _SCALARS:
-        msg = f"unknown value type {kind}"
-        raise struct.error(msg)
-    return take(_SCALARS[kind])

@@ -67,7 +67,7 @@ class _Reader:
     def number(self, key: str, default: int = 0) -> int:
         """A count or a width of the family; of one number per layer the most."""
         value = self.header.metadata.get(f"{self.family}.{key}", default)
-        if isinstance(value, list):
+        if isinstance(value, tuple):
             value = max((item for item in value if isinstance(item, int)), default=default)
         if not isinstance(value, int | float) or not math.isfinite(value):
             return default

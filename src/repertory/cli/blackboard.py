@@ -229,6 +229,8 @@ def _print_history(user: str, versions: "dict[str, list[SectionVersion]]") -> No
 def _export(user: str, team: str | None, output: Path | None, *, as_json: bool) -> None:
     store, _ = _open(user, team)
     document: dict[str, Any] = {"format": "repertory-export-1", "user": user, "teams": {}}
+    if team is None:
+        document["agents"] = {}
     if store is not None:
         with store:
             document = store.export(user, team)

@@ -189,6 +189,7 @@ async def check_engine_at(
     """Connect to an engine and, with `probe`, try what it can do."""
     from repertory.engines.connect import connect
     from repertory.engines.openai_compatible import OpenAIEngine
+    from repertory.engines.profile import EngineKind
     from repertory.engines.proven import ProvenEngines
     from repertory.home import locate_home
 
@@ -206,6 +207,11 @@ async def check_engine_at(
                 f"{profile.kind}{version} serves {engine.model}, context {engine.context_tokens} tokens",
             )
         ]
+        if profile.kind is EngineKind.LLAMACPP:
+            words = (
+                "kept for llama.cpp engines that Repertory starts (`repertory up`); the disk of this one is not ours"
+            )
+            found.append(Finding("prompts of sessions that come back", "ok", words))
         if probe and isinstance(engine, OpenAIEngine):  # every adapter is one
             proven = ProvenEngines(locate_home().probes)
             result = await proven.prove(engine, say=lambda _: None, within_s=120.0, again=True)

@@ -59,8 +59,8 @@ SlotCacheOption = Annotated[
         min=0.0,
         metavar="GIB",
         envvar="REPERTORY_SLOT_CACHE_GIB",
-        help="Disk space for the computed prompts of sessions that may come back, on the embedded engine; 0 keeps "
-        "none. Default: 4, or a tenth of the free disk where that is less.",
+        help="Disk space for the computed prompts of sessions that may come back, on llama.cpp engines that Repertory "
+        "starts; 0 keeps none. Default: what `up` was told, else 4 or a tenth of the free disk where that is less.",
         show_default=False,
     ),
 ]
@@ -75,8 +75,8 @@ class EngineChoice:
         model: Model there, or of the embedded engine.
         api_key: Key of the engine at `url`.
         context_tokens: Context per agent on the embedded engine.
-        slot_cache_gib: Disk space for computed prompts that outlive the embedded engine; 0 keeps none, None takes the
-            default.
+        slot_cache_gib: Disk space for computed prompts that outlive an engine that we start; 0 keeps none, None takes
+            the default.
     """
 
     url: str | None = None

@@ -60,6 +60,7 @@ def _create(
     """Make a key and show it, once. Without --team, --agent, --model and --admin it may use every name."""
     from repertory.serving.api_keys import ADMIN, ALL_MODELS, READS_USER, new_key, scope_of
     from repertory.storage.store import Store
+    from repertory.teams import built_in_teams
 
     scopes = [ADMIN] if admin else []
     for kind, names in (("team", team), ("agent", agent), ("model", model)):
@@ -80,6 +81,9 @@ def _create(
         return
     screen().print(key, markup=False)
     side().print("keep it now: it is not stored and can not be shown again", style="yellow", markup=False)
+    for unknown in [item for item in team if item not in built_in_teams()]:
+        words = f"note: '{printable(unknown)}' is no built-in team; a server must run one of that name"
+        side().print(words, style="dim", markup=False)
 
 
 def _list(as_json: JsonOption = False) -> None:

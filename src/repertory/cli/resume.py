@@ -23,9 +23,6 @@ if TYPE_CHECKING:
 
 __all__ = ("complete_interrupted", "register")
 
-_TRIES = 3
-"""How often a turn is taken up again without being asked for: a turn that ends every process must not end them all."""
-
 _BUILDERS = "engineering"
 """The team whose turns are builds, carried by a runner of their own."""
 
@@ -151,9 +148,11 @@ def _by_team(turns: "list[Turn]", team_name: str | None, *, named: bool) -> "dic
 
 async def complete_interrupted(runner: "TurnRunner", user: str) -> None:
     """Complete what a user's earlier turns left open, before a new one begins; says so on stderr."""
+    from repertory.runtime.turn import MOST_RESUMES
+
     console = side()
     for turn in await asyncio.to_thread(runner.resumable, user):
-        if turn.resumes >= _TRIES:
+        if turn.resumes >= MOST_RESUMES:
             words = f"turn {turn.id} was cut off {turn.resumes} times; `repertory resume {turn.id}` tries once more"
             console.print(words, style="yellow", markup=False)
             continue

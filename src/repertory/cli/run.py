@@ -2,6 +2,7 @@
 
 import asyncio
 import sys
+from collections.abc import Callable
 from typing import Annotated
 
 import typer
@@ -21,6 +22,18 @@ from repertory.runtime.harness.kinds import HarnessKind
 
 __all__ = ("NowOption", "SessionOption", "TeamArgument", "UserOption", "register")
 
+
+def _checked(kind: str) -> Callable[[str | None], str | None]:
+    """An option's callback that refuses what is no id, before any model is loaded for it."""
+
+    def check(value: str | None) -> str | None:
+        from repertory.storage.ids import check_id
+
+        return None if value is None else check_id(kind, value)
+
+    return check
+
+
 TeamArgument = Annotated[
     str,
     typer.Argument(
@@ -28,9 +41,20 @@ TeamArgument = Annotated[
         help="A built-in team (`coaching`) or a team file; `engineering` works through `repertory build`.",
     ),
 ]
-UserOption = Annotated[str, typer.Option("--user", metavar="U", help="Whose blackboard. Users never see each other's.")]
+UserOption = Annotated[
+    str,
+    typer.Option(
+        "--user", metavar="U", help="Whose blackboard. Users never see each other's.", callback=_checked("user")
+    ),
+]
 SessionOption = Annotated[
-    str | None, typer.Option("--session", metavar="S", help="Session to continue, or to start under this id.")
+    str | None,
+    typer.Option(
+        "--session",
+        metavar="S",
+        help="Session to continue, or to start under this id.",
+        callback=_checked("session"),
+    ),
 ]
 NowOption = Annotated[
     str | None, typer.Option("--now", metavar="TIME", help="Set the clock (ISO 8601), for replays and tests.")

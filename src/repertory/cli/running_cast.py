@@ -31,7 +31,7 @@ async def open_cast(team: Team, choice: EngineChoice, *, say: Callable[[str], No
     async with AsyncExitStack() as stack:
         instances: dict[str, Instance] = {}
         for running in {item.id: item for item in places.values()}.values():
-            engine = await connect_instance(directory, running)
+            engine = await connect_instance(directory, running, choice.slot_cache_gib)
             stack.push_async_callback(engine.aclose)
             instances[running.id] = Instance(name=running.id, engine=engine)
         say(f"playing on the running instances {', '.join(sorted(instances))} (`repertory status`)")

@@ -47,6 +47,7 @@ class _Wish:
     keys: bool
     hosts: tuple[str, ...]
     drain_s: float
+    compact_after_s: float
     harness: HarnessKind | None
     as_json: bool
 
@@ -108,13 +109,24 @@ def register(app: typer.Typer) -> None:
         drain: Annotated[
             float, typer.Option("--drain", min=0, metavar="SECONDS", help="At the end, how long requests may go on.")
         ] = 30.0,
+        compact_after: Annotated[
+            float,
+            typer.Option(
+                "--compact-after",
+                min=0,
+                metavar="SECONDS",
+                help="When nobody has asked for so long, sessions that are over are compacted at the lowest priority "
+                "until somebody asks; 0 turns it off.",
+            ),
+        ] = 30.0,
         harness: HarnessOption = None,
         as_json: JsonOption = False,
     ) -> None:
         """Serve teams, agents and models over HTTP, in OpenAI's and Anthropic's APIs, and the dashboard.
 
         It serves on the engines of --engine-url, else on the instances of `repertory up`, else on the embedded engine.
-        Without --keys it listens on this machine alone. With --json, one document tells where it listens.
+        Turns and builds that a crash cut off are completed first, beside new ones. Without --keys it listens on this
+        machine alone. With --json, one document tells where it listens.
         """
         wish = _Wish(
             teams=tuple(team),
@@ -130,6 +142,7 @@ def register(app: typer.Typer) -> None:
             keys=keys,
             hosts=tuple(allowed_host),
             drain_s=drain,
+            compact_after_s=compact_after,
             harness=harness,
             as_json=as_json,
         )
@@ -140,12 +153,15 @@ async def _serve(wish: _Wish) -> None:
     from repertory.registry.registry import Registry
     from repertory.runtime.harness.programs import require_programs, with_harness
     from repertory.server.agents.mount import mount_agents
+    from repertory.server.alongside import alongside
     from repertory.server.app import create_app
     from repertory.server.casting import ServedTeam
+    from repertory.server.idle_compaction import IdleCompaction
     from repertory.server.listen import GatewayServer, allow_many_connections, check_exposure, listening_socket
     from repertory.server.panel.mount import mount_panel
     from repertory.server.panel.panel import Panel
     from repertory.server.panel.settings_file import SettingsFile
+    from repertory.server.unfinished_turns import UnfinishedTurns
     from repertory.storage.store import Store
     from repertory.teams import find_team
     from repertory.teams.coaching.rules import COUNTRY_VARIABLE
@@ -170,8 +186,6 @@ async def _serve(wish: _Wish) -> None:
             from repertory.server.harness_door import opened_harness
 
             served.door.inner = await stack.enter_async_context(opened_harness(gateway, locate_home()))
-        app = create_app(gateway, alongside=served.alongside)
-        mount_agents(app, gateway, served.agents)
         panel = Panel(
             gateway=gateway,
             store=store,
@@ -179,8 +193,18 @@ async def _serve(wish: _Wish) -> None:
             talk=served.talk,
             engines=served.engines,
             registry=Registry(store),
-            calls=served.agents.calls,
+            agents=served.agents,
         )
+        unfinished = UnfinishedTurns(store, served.talk, panel.builds, lambda: gateway.draining)
+
+        def busy() -> bool:
+            return gateway.draining or gateway.busy or served.agents.busy
+
+        compaction = IdleCompaction(store, served.talk, busy, after_s=wish.compact_after_s)
+        served.talk.running.watch(compaction)
+        work = [unfinished.run] if wish.compact_after_s == 0 else [unfinished.run, compaction.run]
+        app = create_app(gateway, alongside=alongside(served.alongside, *work))
+        mount_agents(app, gateway, served.agents)
         mount_panel(app, panel)  # the last: what nobody else answers, its pages do
         port = listening.getsockname()[1]
         shown = f"[{wish.host}]" if ":" in wish.host else wish.host
@@ -227,7 +251,7 @@ async def _served(wish: _Wish, teams: "Sequence[ServedTeam]", store: "Store", st
     calls = stack.enter_context(open_calls(store))
     harness = MemberHarness(calls, door)
     if not wish.urls and not wish.embedded and directory.instances():
-        supervised = SupervisedInstances(directory, teams, store, harness=harness)
+        supervised = SupervisedInstances(directory, teams, store, harness=harness, slot_cache_gib=wish.slot_cache_gib)
         upstreams = await supervised.upstreams()
         agents = open_agents(store, calls, supervised.standing)
         talk = RunnerTeams(names, supervised.runner_of)

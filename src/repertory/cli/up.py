@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from repertory.cli.engine_choice import ApiKeyOption
+from repertory.cli.engine_choice import ApiKeyOption, SlotCacheOption
 from repertory.cli.instance_view import StartView, show_status, status_document
 from repertory.cli.output import JsonOption, emit_json, screen, side
 from repertory.cli.safe_text import printable
@@ -71,6 +71,7 @@ def _up(
         str | None,
         typer.Option("--vllm", metavar="PATH", help="A vllm program, or the virtual environment that it is in."),
     ] = None,
+    slot_cache_gib: SlotCacheOption = None,
     wait: Annotated[
         bool, typer.Option("--wait/--no-wait", help="Stay until every instance is ready or given up.")
     ] = True,
@@ -92,16 +93,21 @@ def _up(
 
     from repertory.cli.wanted_instances import UpRequest, wanted_instances
     from repertory.serving.instances.commands import bring_up, watch_until_settled
+    from repertory.serving.instances.state_file import ServingFolder
 
     def say(words: str) -> None:
         side().print(printable(words), style="dim", markup=False)
 
     wanted = None
     if plan is not None:
-        request = UpRequest(plan, model, engine_url, engine_key, swap, only, context, llama_server, vllm)
+        request = UpRequest(
+            plan, model, engine_url, engine_key, swap, only, context, llama_server, vllm, slot_cache_gib
+        )
         wanted = wanted_instances(request, say)
     elif model or engine_url or only or swap:
         raise UsageError("name the team that these options are for", hint="repertory up TEAM --model NAME")
+    elif slot_cache_gib is not None and (last := ServingFolder.of().read_wanted()) is not None:
+        wanted = last.model_copy(update={"slot_cache_gib": slot_cache_gib})
 
     async def up() -> "ServingState":
         state = await bring_up(wanted)

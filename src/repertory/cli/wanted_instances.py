@@ -21,6 +21,7 @@ class UpRequest:
         target: A plan file, or a team.
         model: All agents on one llama.cpp with this model, without planning.
         engine_url: All agents on an engine that already runs.
+        slot_cache_gib: Disk space for computed prompts; None takes what the plan says, else the default.
     """
 
     target: str
@@ -32,6 +33,7 @@ class UpRequest:
     context_tokens: int = 8192
     llama_server: str | None = None
     vllm: str | None = None
+    slot_cache_gib: float | None = None
 
 
 def wanted_instances(request: UpRequest, say: Callable[[str], None]) -> "WantedInstances":
@@ -57,6 +59,8 @@ def wanted_instances(request: UpRequest, say: Callable[[str], None]) -> "WantedI
         wanted = _all_on(request, facts | {"devices": ("cpu",), "context_tokens": request.context_tokens})
     else:
         wanted = _planned(request, say)
+    if request.slot_cache_gib is not None:
+        wanted = wanted.model_copy(update={"slot_cache_gib": request.slot_cache_gib})
     return _with_names(resolve_instances(wanted, programs, fetch_model, request.target))
 
 

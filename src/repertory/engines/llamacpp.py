@@ -134,7 +134,8 @@ class LlamaCppEngine(OpenAIEngine):
         told, written = saved.get("n_saved"), saved.get("n_written")
         tokens = told if isinstance(told, int) else usage.prompt
         self._found.pop(name, None)
-        if found is not None:
+        # Whoever else uses the server may have taken the slot before it was saved: then the state is of their prompt.
+        if found is not None and tokens == usage.prompt:
             self._found[name] = (found, tokens, written if isinstance(written, int) else None)
         return PrefixState(name=name, tokens=tokens, usage=usage)
 

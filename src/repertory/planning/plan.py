@@ -116,7 +116,7 @@ class Plan:
                 "first_token_s": round(prefill.seconds + alone.step_s, 3),
             },
             "resident": item.resident,
-            "wake_s": None if item.resident else round(wake_seconds(item), 1),
+            "wake_s": None if item.resident else round(wake_seconds(instance, candidate.device), 1),
             "command": engine_command(item, number, self.profile.slots, agents, together),
         }
 
@@ -270,7 +270,7 @@ def _with_swaps(
     if casting.status in ("optimal", "feasible"):
         notes.append(f"swapping raises the sum of scores from {casting.score:.1f} to {swapped.score:.1f}")
     sleepers = [item for item in swapped.placements if not item.resident]
-    seconds = sum(wake_seconds(item) for item in sleepers)
+    seconds = sum(wake_seconds(item.candidate.instance, item.candidate.device) for item in sleepers)
     host = sum(item.candidate.instance.weights.text for item in sleepers) / GIB
     notes.append(
         f"{len(sleepers)} instances sleep while others run: waking them takes {seconds:.1f} s a turn, and their "

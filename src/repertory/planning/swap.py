@@ -99,7 +99,7 @@ class _SwapProgram:
     def wake_at_most(self, seconds: float) -> None:
         """Limit what a turn spends waking."""
         wake = [
-            round(1000 * wake_seconds(Placement(o.candidate, o.block, (), 0, resident=False))) * o.used
+            round(1000 * wake_seconds(o.candidate.instance, o.candidate.device)) * o.used
             for o in self.options
             if not o.resident
         ]

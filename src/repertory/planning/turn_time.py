@@ -9,6 +9,7 @@ instance that sleeps is woken first, which its devices do one instance at a time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
+from repertory.catalog.records import Device
 from repertory.planning.instance import Instance
 from repertory.planning.needs import AgentNeeds, AgentWork
 from repertory.planning.packing import Placement
@@ -41,10 +42,9 @@ class TurnTime:
     ends: Mapping[str, float]
 
 
-def wake_seconds(placement: Placement) -> float:
+def wake_seconds(instance: Instance, device: Device) -> float:
     """Seconds to wake (vLLM) or load again (llama.cpp) an instance whose weights are in host memory."""
-    instance, device = placement.candidate.instance, placement.candidate.device
-    per_device = instance.weights.text / placement.candidate.span
+    per_device = instance.weights.text / instance.devices
     copy = per_device / (device.host_gb_s * 1e9 * _HOST_SHARE)
     return copy + (_START_FIXED_S if instance.engine == "llama.cpp" else _WAKE_FIXED_S)
 
@@ -96,7 +96,7 @@ def turn_time(
                 key = id(job.placement)
                 start = max(now, free_at.get(key, 0.0))
                 if not job.placement.resident and any(awake.get(d) is not job.placement for d in job.placement.slots):
-                    seconds = wake_seconds(job.placement)
+                    seconds = wake_seconds(job.placement.candidate.instance, job.placement.candidate.device)
                     swaps += seconds
                     start += seconds
                     awake.update(dict.fromkeys(job.placement.slots, job.placement))

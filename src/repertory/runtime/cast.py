@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
-from repertory.engines.protocol import Engine
+from repertory.engines.protocol import ChatMessage, Engine
 from repertory.runtime.structured import GrammarHealth
 from repertory.runtime.team import Team
 
@@ -35,6 +35,15 @@ class Cast:
             instance = self.by_agent[agent]
             found.setdefault(instance.name, (instance, []))[1].append(agent)
         return list(found.values())
+
+    async def require_engines(self) -> None:
+        """See to it that every instance answers, as far as it can be seen without a generation.
+
+        Raises:
+            EngineError: One does not.
+        """
+        for instance, _ in self.groups(list(self.by_agent)):
+            await instance.engine.count_tokens([ChatMessage("user", "?")])
 
 
 def cast_on_one(team: Team, engine: Engine) -> Cast:

@@ -25,7 +25,10 @@ from repertory.runtime.turn_start import StartedTurn, begin_turn, take_up_again
 from repertory.storage.records import Turn
 from repertory.storage.store import Store
 
-__all__ = ("TurnRunner",)
+__all__ = ("MOST_RESUMES", "TurnRunner")
+
+MOST_RESUMES = 3
+"""How often a turn is taken up again without being asked for: a turn that ends every process must not end them all."""
 
 
 @dataclass
@@ -132,12 +135,16 @@ class TurnRunner:
         Raises:
             StorageError: The database can not be read or written.
         """
-        self._mark_interrupted()
+        self.mark_given_up()
         self.store.turns.mark_interrupted()
         return self.store.taking_up.resumable(self.team.name, user)
 
-    def _mark_interrupted(self) -> None:
-        """Mark the turns that this process began and gave up; it may take until the database can be written again."""
+    def mark_given_up(self) -> None:
+        """Mark the turns that this process began and gave up; it may take until the database can be written again.
+
+        Raises:
+            StorageError: It can still not be written.
+        """
         for turn in tuple(self._unmarked):
             self.store.turns.interrupt(turn)
             self._unmarked.discard(turn)
@@ -165,7 +172,7 @@ class TurnRunner:
             await recorder.abandon()
             self._unmarked.add(turn)
             with suppress(StorageError):
-                await asyncio.to_thread(self._mark_interrupted)
+                await asyncio.to_thread(self.mark_given_up)
             raise
         except BaseException:
             with suppress(StorageError):

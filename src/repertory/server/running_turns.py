@@ -5,7 +5,7 @@ from collections.abc import Awaitable, Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Protocol
 
-from repertory.errors import UsageError
+from repertory.errors import RepertoryError, UsageError
 from repertory.runtime.events import TurnEvent, TurnStarted
 from repertory.runtime.recorder import EventSink
 from repertory.storage.records import TurnStatus
@@ -61,6 +61,7 @@ class RunningTurns:
 
     def __init__(self, watchers: Sequence[TurnWatcher] = ()) -> None:
         self._watchers = list(watchers)
+        self._closed = False
         self._tasks: set[asyncio.Task[Any]] = set()
         self._turns: dict[str, RunningTurn] = {}
 
@@ -71,12 +72,21 @@ class RunningTurns:
     def __iter__(self) -> Iterator[RunningTurn]:
         return iter(tuple(self._turns.values()))
 
+    @property
+    def busy(self) -> bool:
+        """Whether a turn is under way, or about to begin."""
+        return bool(self._tasks)
+
     def find(self, turn: str) -> RunningTurn | None:
         """The turn of this id, while it runs."""
         return self._turns.get(turn)
 
     def start(self, team: str, user: str, carry: Carry, sinks: Sequence[EventSink] = ()) -> "asyncio.Task[Any]":
-        """Start a turn; its id is known when it has begun."""
+        """Start a turn; its id is known when it has begun.
+
+        Raises:
+            RepertoryError: The server is shutting down.
+        """
         begun: asyncio.Future[RunningTurn] = asyncio.get_running_loop().create_future()
         return self._start(team, user, carry, sinks, begun)
 
@@ -109,7 +119,8 @@ class RunningTurns:
         await asyncio.wait({running.task}, timeout=_CANCEL_S)
 
     async def drain(self) -> None:
-        """Wait until the turns under way have ended."""
+        """Wait until the turns under way have ended; none begins any more."""
+        self._closed = True
         await asyncio.gather(*self._tasks, return_exceptions=True)
 
     def _start(
@@ -120,6 +131,9 @@ class RunningTurns:
         sinks: Sequence[EventSink],
         begun: "asyncio.Future[RunningTurn]",
     ) -> "asyncio.Task[Any]":
+        if self._closed:
+            raise RepertoryError("the server is shutting down", hint="send the message again in a moment")
+
         def tell(event: TurnEvent) -> None:
             if isinstance(event, TurnStarted) and not begun.done():
                 running = RunningTurn(team, user, event.turn, event.session, task)

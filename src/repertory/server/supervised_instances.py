@@ -4,7 +4,6 @@ import asyncio
 from collections.abc import AsyncGenerator, Callable, Sequence
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
 
-from repertory.engines.connect import connect
 from repertory.engines.profile import EngineKind
 from repertory.errors import EngineUnavailableError, RepertoryError, UsageError
 from repertory.runtime.cast import Cast
@@ -15,6 +14,7 @@ from repertory.runtime.turn import TurnRunner
 from repertory.server.casting import ServedTeam, StandingEngine, cast_on, upstream_of
 from repertory.serving.gateway.gateway import Gateway
 from repertory.serving.gateway.upstream import Address, Upstream
+from repertory.serving.instances.awake_engine import connect_awake
 from repertory.serving.instances.directory import InstanceDirectory, RunningInstance
 from repertory.storage.store import Store
 
@@ -34,6 +34,7 @@ class SupervisedInstances:
         teams: The teams that are served.
         store: Where turns are kept.
         harness: Runs the agents; None runs native ones alone.
+        slot_cache_gib: Disk space for kept prefixes; 0 keeps none, None takes what the instances were started with.
     """
 
     def __init__(
@@ -43,7 +44,9 @@ class SupervisedInstances:
         store: Store,
         *,
         harness: Harness | None = None,
+        slot_cache_gib: float | None = None,
     ) -> None:
+        self._slot_cache_gib = slot_cache_gib
         self._harness = harness or NativeHarness()
         self._directory = directory
         self._teams = {team.name: team for team in teams}
@@ -154,9 +157,7 @@ class SupervisedInstances:
     async def _connect(self, instance: RunningInstance) -> StandingEngine | None:
         url = instance.url or ""
         try:
-            engine = await connect(
-                url, model=instance.model, api_key=instance.api_key, kind=_KINDS.get(instance.engine)
-            )
+            engine = await connect_awake(instance, self._slot_cache_gib)
         except RepertoryError:
             return None  # asked again at the next look
         names = (instance.catalog_model,) if instance.catalog_model != engine.model else ()

@@ -4,6 +4,7 @@ import asyncio
 from collections.abc import AsyncGenerator, Awaitable, Callable, Sequence
 from typing import cast
 
+from repertory.runtime.compaction.compactor import CompactionReport
 from repertory.runtime.events import AgentDelta, NoticeShown, ReplyReady, TurnEvent
 from repertory.runtime.recorder import EventSink
 from repertory.runtime.turn import TurnRunner
@@ -13,6 +14,7 @@ from repertory.server.running_turns import RunningTurn, RunningTurns
 from repertory.server.turn_spans import TurnSpans
 from repertory.serving.gateway.turns import TurnDone, TurnPart, TurnRequest, TurnText
 from repertory.serving.gateway.wire_errors import GatewayError
+from repertory.storage.records import Turn
 
 __all__ = ("RunnerTeams",)
 
@@ -35,6 +37,7 @@ class RunnerTeams:
     def __init__(self, names: Sequence[str], runner_of: RunnerOf, running: RunningTurns | None = None) -> None:
         self._names = tuple(names)
         self._runner_of = runner_of
+        self._seen: dict[str, TurnRunner] = {}
         self._conversations = Conversations()
         self.running = running or RunningTurns()
 
@@ -49,12 +52,44 @@ class RunnerTeams:
         Raises:
             RepertoryError: There is no turn to be had.
         """
-        runner = await self._runner_of(team)
+        runner = await self._runner(team)
 
         async def carry(sinks: Sequence[EventSink]) -> TurnResult:
             return await runner.run(message, user=user, session=session, sinks=sinks)
 
         return await self.running.begin(team, user, carry, [TurnSpans().see])
+
+    async def resume(self, turn: Turn) -> RunningTurn:
+        """Take up a turn that was cut off.
+
+        Raises:
+            EngineUnavailableError: Its engines do not answer: it would be cut off again.
+            RepertoryError: It can not be taken up, or another process was quicker.
+        """
+        runner = await self._runner(turn.team)
+        await runner.cast.require_engines()
+
+        async def carry(sinks: Sequence[EventSink]) -> TurnResult:
+            return await runner.resume(turn.id, sinks=sinks)
+
+        return await self.running.begin(turn.team, turn.user, carry, [TurnSpans().see])
+
+    def mark_given_up(self) -> None:
+        """Mark the turns that this process began and could not keep as interrupted. Blocks.
+
+        Raises:
+            StorageError: The database can not be written.
+        """
+        for runner in tuple(self._seen.values()):
+            runner.mark_given_up()
+
+    async def compact(self, team: str, user: str) -> CompactionReport:
+        """Compact a user's sessions that are over, at the lowest priority; safe to cancel at any moment.
+
+        Raises:
+            RepertoryError: No engine answers, or the database can not be used.
+        """
+        return await (await self._runner(team)).compact(user)
 
     async def turn(self, request: TurnRequest) -> AsyncGenerator[TurnPart]:
         """Carry one message through a team; the last part is a `TurnDone`.
@@ -64,7 +99,7 @@ class RunnerTeams:
         Raises:
             RepertoryError: There is no turn to be had.
         """
-        runner = await self._runner_of(request.team)
+        runner = await self._runner(request.team)
         known = self._conversations.session_of(request.team, request.user, request.messages)
         session = request.session or known
         words = _Words()
@@ -99,6 +134,10 @@ class RunnerTeams:
     async def drain(self) -> None:
         """Wait until the turns under way have ended."""
         await self.running.drain()
+
+    async def _runner(self, team: str) -> TurnRunner:
+        runner = self._seen[team] = await self._runner_of(team)
+        return runner
 
 
 class _Words:

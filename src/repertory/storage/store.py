@@ -25,7 +25,7 @@ from repertory.storage.steps import Steps
 from repertory.storage.summaries import Summaries
 from repertory.storage.taking_up import TakingUp
 from repertory.storage.turns import Turns
-from repertory.storage.user_records import agents_with_records, erase_agent_records
+from repertory.storage.user_records import agents_with_records, erase_agent_records, export_agent_records
 from repertory.storage.work_folders import erase_work_folders
 
 __all__ = ("Store",)
@@ -119,8 +119,13 @@ class Store:
         return agents_with_records(locate_home().agents, user)
 
     def export(self, user: str, team: str | None = None) -> dict[str, Any]:
-        """Everything that is kept about a user (with one team or all), as one JSON document."""
-        return export_user(self._database, user, team)
+        """Everything that is kept about a user, as one JSON document; of one team, or of all teams and deployed agents.
+
+        Raises:
+            StorageError: It can not be read.
+        """
+        document = export_user(self._database, user, team)
+        return document if team is not None else document | {"agents": export_agent_records(locate_home().agents, user)}
 
     def forget(
         self,

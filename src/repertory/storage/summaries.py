@@ -8,7 +8,7 @@ from repertory.storage.boards import find_board, lock_board
 from repertory.storage.database import Database
 from repertory.storage.records import Session, SessionSummary
 from repertory.storage.sessions import session_record
-from repertory.storage.tables import MessageRow, SessionRow, SummaryRow
+from repertory.storage.tables import BoardRow, MessageRow, SessionRow, SummaryRow
 
 __all__ = ("Summaries",)
 
@@ -54,6 +54,31 @@ class Summaries:
                 )
                 for row, number in transaction.execute(query.order_by(SessionRow.number))
             ]
+
+    def all_pending(self) -> dict[tuple[str, str], frozenset[str]]:
+        """By team and user: the sessions with messages that no summary covers yet; those that go on are left out."""
+        newest = select(SessionRow.board, func.max(SessionRow.number).label("number")).group_by(SessionRow.board)
+        going_on = newest.subquery()
+        last = (
+            select(MessageRow.board, MessageRow.session, func.max(MessageRow.number).label("last"))
+            .group_by(MessageRow.board, MessageRow.session)
+            .subquery()
+        )
+        query = (
+            select(BoardRow.team, BoardRow.user_id, SessionRow.id)
+            .join(SessionRow, SessionRow.board == BoardRow.id)
+            .join(going_on, going_on.c.board == BoardRow.id)
+            .join(last, (last.c.board == BoardRow.id) & (last.c.session == SessionRow.id))
+            .outerjoin(SummaryRow, (SummaryRow.board == BoardRow.id) & (SummaryRow.session == SessionRow.id))
+            .where(SessionRow.number < going_on.c.number)
+            .where((SummaryRow.last_message.is_(None)) | (SummaryRow.last_message < last.c.last))
+            .order_by(BoardRow.id)
+        )
+        found: dict[tuple[str, str], set[str]] = {}
+        with self._database.read() as transaction:
+            for team, user, session in transaction.execute(query):
+                found.setdefault((team, user), set()).add(session)
+        return {person: frozenset(sessions) for person, sessions in found.items()}
 
     def pending(self, team: str, user: str) -> list[Session]:
         """The sessions with messages that no summary covers yet, oldest first; the newest session is still going on."""

@@ -1,12 +1,14 @@
 """A person in what deployed agents keep: each agent has a database of its own, in which each user has rows."""
 
+import json
 import sqlite3
 from contextlib import closing
 from pathlib import Path
+from typing import Any
 
 from repertory.errors import StorageError
 
-__all__ = ("RECORDS_FILE", "agents_with_records", "erase_agent_records", "erase_records")
+__all__ = ("RECORDS_FILE", "agents_with_records", "erase_agent_records", "erase_records", "export_agent_records")
 
 RECORDS_FILE = "records.sqlite"
 """The name of an agent's database, in the folder of the agent."""
@@ -26,6 +28,33 @@ def agents_with_records(agents: Path, user: str) -> list[str]:
         StorageError: A database can not be read.
     """
     return [path.parent.name for path in sorted(agents.glob(f"*/{RECORDS_FILE}")) if _has_rows(path, user)]
+
+
+def export_agent_records(agents: Path, user: str) -> dict[str, dict[str, Any]]:
+    """What each deployed agent keeps about a user, by the agent's name: values by key, and logs. Blocks.
+
+    Args:
+        agents: The folder of what agents keep.
+        user: The person.
+
+    Raises:
+        StorageError: A database can not be read.
+    """
+    return {name: _rows(agents / name / RECORDS_FILE, user) for name in agents_with_records(agents, user)}
+
+
+def _rows(path: Path, user: str) -> dict[str, Any]:
+    try:
+        with closing(sqlite3.connect(path, timeout=_WAIT_S, isolation_level=None)) as database:
+            database.execute("BEGIN")  # both tables as they were at one moment
+            entries = database.execute("SELECT key, value FROM entries WHERE user = ? ORDER BY key", (user,))
+            kept: dict[str, Any] = {"entries": {key: json.loads(value) for key, value in entries}, "logs": {}}
+            for log, value in database.execute("SELECT log, value FROM logs WHERE user = ? ORDER BY number", (user,)):
+                kept["logs"].setdefault(log, []).append(json.loads(value))
+    except (sqlite3.Error, json.JSONDecodeError) as error:
+        message = f"what the agent {path.parent.name} keeps can not be read: {error}"
+        raise StorageError(message, where=str(path)) from None
+    return kept
 
 
 def _has_rows(path: Path, user: str) -> bool:

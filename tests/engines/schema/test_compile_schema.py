@@ -249,15 +249,26 @@ def test_b6_one_of_is_sent_as_any_of() -> None:
     assert client_keywords(node) == {"oneOf"}
 
 
-def test_fixed_positions_are_sent_as_alternatives_and_checked_by_us() -> None:
-    node = {"type": "array", "prefixItems": [{"type": "integer"}, {"type": "boolean"}], "minItems": 2, "items": False}
-    assert compiled_field(node) == {
+PAIR = {"type": "array", "prefixItems": [{"type": "integer"}, {"type": "boolean"}], "minItems": 2, "items": False}
+
+
+def test_fixed_positions_are_sent_where_the_engine_takes_them() -> None:
+    places = [{"type": "integer"}, {"type": "boolean"}]
+    takes = profile({"prefixItems": "grammar"})
+    assert compiled_field(PAIR, takes) == {"type": "array", "prefixItems": places, "minItems": 2, "maxItems": 2}
+    assert client_keywords(PAIR, takes) == set()
+    assert "prefixItems" not in compiled_field({**PAIR, "items": {"type": "null"}, "maxItems": 3}, takes)
+
+
+def test_fixed_positions_are_sent_as_alternatives_elsewhere_and_checked_by_us() -> None:
+    assert client_keywords(PAIR) == {"prefixItems"}
+    assert compiled_field(PAIR) == {
         "type": "array",
         "items": {"anyOf": [{"type": "integer"}, {"type": "boolean"}]},
         "minItems": 2,
         "maxItems": 2,
     }
-    compiled = compile_schema(field(node), profile())
+    compiled = compile_schema(field(PAIR), profile())
     assert compiled.check({"a": [1, True]}) == []
     assert compiled.check({"a": [True, 1]}) != []
 

@@ -99,6 +99,7 @@ def nodes(schema: JsonSchema) -> list[JsonSchema]:
         *cast("JsonSchema", schema.get("properties", {})).values(),
         *cast("list[JsonSchema]", schema.get("anyOf", [])),
         *([schema["items"]] if "items" in schema else []),
+        *cast("list[JsonSchema]", schema.get("prefixItems", [])),
     ]:
         found += nodes(inner)
     return found
@@ -114,9 +115,10 @@ def test_every_node_that_is_sent_is_typed_and_ends(schema: JsonSchema, profile: 
     Draft202012Validator.check_schema(compiled.grammar_schema)
     for node in nodes(compiled.grammar_schema):
         assert node.keys() & {"type", "enum", "const", "anyOf"}
-        assert not node.keys() & {"$ref", "allOf", "oneOf", "not", "prefixItems", "$defs", "default", "title"}
+        assert not node.keys() & {"$ref", "allOf", "oneOf", "not", "$defs", "default", "title"}
         if node.get("type") == "array":
             assert "maxItems" in node
+            assert ("items" in node) != ("prefixItems" in node)
         if node.get("type") == "string" and "enum" not in node:
             assert node.keys() & {"maxLength", "pattern", "format"}
             assert not ("maxLength" in node and "pattern" in node)

@@ -130,7 +130,10 @@ def test_a_turn_reaches_every_point_that_is_tested(place: Place) -> None:
 
 @pytest.mark.parametrize("point", POINTS)
 def test_a_turn_that_is_killed_at_a_step_is_completed(place: Place, point: str) -> None:
-    """F10, F12, F16: only what was not done is done again, and a turn is never `complete` with a step missing."""
+    """Only what was not done is done again, and a turn is never `complete` with a step missing.
+
+    (field reports F10, F12, F16)
+    """
     place.begin(kill_at=point).join(60)
     turn, status = turn_of(place.database)
     assert status == ("complete" if point == "turn:finished" else "interrupted")
@@ -145,7 +148,7 @@ def test_a_turn_that_is_killed_at_a_step_is_completed(place: Place, point: str) 
 
 
 def test_a_turn_that_is_killed_again_and_again_is_completed(place: Place) -> None:
-    """F12, F16: each life of the process does one step; none is done twice."""
+    """Each life of the process does one step; none is done twice (field reports F12, F16)."""
     place.begin(kill_at="quick:section:written").join(60)
     for point in ("scribe:call:2:begins", "scribe:section:written", "critic:section:written", "turn:closed"):
         place.resume(kill_at=point)
@@ -159,7 +162,7 @@ def test_a_turn_that_is_killed_again_and_again_is_completed(place: Place) -> Non
 @pytest.mark.parametrize("what", ["process", "engine", "both"])
 @pytest.mark.parametrize("seed", range(5))
 def test_a_kill_at_a_random_moment(database: str, tmp_path: Path, what: str, seed: int) -> None:
-    """F10, F16: of the process, of the engine, of both."""
+    """Of the process, of the engine, of both (field reports F10, F16)."""
     place = Place(database, tmp_path, free_port(), tmp_path / "calls")
     engine = start_engine(place.port, place.log, token_delay_s=0.01)
     try:

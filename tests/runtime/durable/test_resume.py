@@ -91,7 +91,7 @@ async def cut_at(store: Store, model: ScriptedModel, point: str, of: Team | None
 
 
 async def test_an_engine_that_went_away_leaves_a_turn_that_can_be_completed(store: Store) -> None:
-    """F10: one agent's engine fails; only that agent, and who had to do without it, run again."""
+    """One agent's engine fails; only that agent, and who had to do without it, run again (field report F10)."""
     result = await runner(store, ScriptedModel(reply=reply(scribe=GONE))).run(MESSAGE, user="ada", session="s1")
     assert (result.status, result.sections["notes"].status) == ("partial", "missing")
     model = ScriptedModel(reply=reply())
@@ -125,7 +125,7 @@ async def test_who_talks_on_lets_go_of_the_turn_that_lost_its_engine(store: Stor
 
 
 async def test_a_resumed_turn_shows_what_was_before_and_goes_on_counting(store: Store) -> None:
-    """F7: what was there before is neither lost nor told twice."""
+    """What was there before is neither lost nor told twice (field report F7)."""
     turn = await cut_at(store, ScriptedModel(reply=reply()), "scribe:section:written")
     seen: list[TurnEvent] = []
     result = await runner(store, ScriptedModel(reply=reply())).resume(turn, sinks=[seen.append])
@@ -142,7 +142,7 @@ async def test_a_resumed_turn_shows_what_was_before_and_goes_on_counting(store: 
 
 
 async def test_answers_to_another_team_are_not_used(store: Store) -> None:
-    """F14: a question that has changed is asked again; only written sections stand."""
+    """A question that has changed is asked again; only written sections stand (field report F14)."""
     turn = await cut_at(store, ScriptedModel(reply=reply()), "scribe:call:2:finished")
     changed = team()
     scribe = changed.agents["scribe"].model_copy(update={"instructions": "Note with care."})
@@ -154,7 +154,7 @@ async def test_answers_to_another_team_are_not_used(store: Store) -> None:
 
 
 async def test_a_finished_turn_is_not_run_again(store: Store) -> None:
-    """F17: asking for a finished turn again calls nobody and writes nothing."""
+    """Asking for a finished turn again calls nobody and writes nothing (field report F17)."""
     result = await runner(store, ScriptedModel(reply=reply())).run(MESSAGE, user="ada", session="s1")
     model = ScriptedModel(reply=reply())
     with pytest.raises(UsageError, match="complete; there is nothing to resume"):
@@ -193,7 +193,7 @@ async def test_of_two_who_resume_a_turn_one_gets_it(store: Store) -> None:
 
 
 async def test_a_resumed_turn_whose_engine_hangs_ends_at_its_deadline(store: Store) -> None:
-    """F18: it is never stuck; what it held is free, and the turn says what is missing."""
+    """It is never stuck; what it held is free, and the turn says what is missing (field report F18)."""
     turn = await cut_at(store, ScriptedModel(reply=reply()), "critic:section:written")
     model = ScriptedModel(reply=reply(), hold={name: asyncio.Event() for name in CALLS})
     short = team().model_copy(update={"deadline_s": 0.2})
@@ -215,7 +215,7 @@ async def test_a_resumed_turn_whose_engine_hangs_ends_at_its_deadline(store: Sto
     ],
 )
 async def test_a_step_that_was_tampered_with_is_refused(store: Store, body: str) -> None:
-    """F19: steps are JSON that is validated; nothing in them is ever imported or called."""
+    """Steps are JSON that is validated; nothing in them is ever imported or called (field report F19)."""
     turn = await cut_at(store, ScriptedModel(reply=reply()), "scribe:call:2:begins")
     with store._database.write() as session:
         session.execute(text("UPDATE turn_steps SET body = :body WHERE number > 0"), {"body": body})
@@ -226,7 +226,7 @@ async def test_a_step_that_was_tampered_with_is_refused(store: Store, body: str)
 
 
 async def test_the_same_bad_answer_twice_ends_the_agent(store: Store) -> None:
-    """F20: code drives the turn; an agent that repeats itself is stopped after two calls."""
+    """Code drives the turn; an agent that repeats itself is stopped after two calls (field report F20)."""
     model = ScriptedModel(reply=reply(critic='{"mood": 3}'))
     result = await runner(store, model).run(MESSAGE, user="ada", session="s1")
     assert model.started.count("critic") == 2
@@ -234,7 +234,7 @@ async def test_the_same_bad_answer_twice_ends_the_agent(store: Store) -> None:
 
 
 async def test_the_join_sees_every_output_or_a_mark(store: Store) -> None:
-    """F4: Synth's place in a turn: all that was written, and a mark for what was not."""
+    """Synth's place in a turn: all that was written, and a mark for what was not (field report F4)."""
     model = ScriptedModel(reply=reply(critic='{"mood": 3}'))
     await runner(store, model).run(MESSAGE, user="ada", session="s1")
     closing = next(one for one in model.requests if agent_of(one) == "closer").messages[-1].content
@@ -250,7 +250,10 @@ class Instead(Rules):
 
 
 async def test_what_code_put_in_place_of_an_agent_reaches_the_join(store: Store) -> None:
-    """F11: the degraded output of a failed specialist is handed on, and the turn says so; also when it is resumed."""
+    """The degraded output of a failed specialist is handed on, and the turn says so; also when it is resumed.
+
+    (field report F11)
+    """
     model = ScriptedModel(reply=reply(critic='{"mood": 3}'))
     result = await runner(store, model, Instead()).run(MESSAGE, user="ada", session="s1")
     closing = next(one for one in model.requests if agent_of(one) == "closer").messages[-1].content
@@ -261,7 +264,7 @@ async def test_what_code_put_in_place_of_an_agent_reaches_the_join(store: Store)
 
 
 async def test_the_first_reply_does_not_wait_for_a_slow_sibling(store: Store) -> None:
-    """F9: the Coach's words are final while another agent has not even begun to answer."""
+    """The Coach's words are final while another agent has not even begun to answer (field report F9)."""
     model = ScriptedModel(reply=reply(), hold={"scribe": asyncio.Event()})
     seen: list[TurnEvent] = []
     task = asyncio.create_task(runner(store, model).run(MESSAGE, user="ada", sinks=[seen.append]))
@@ -273,7 +276,7 @@ async def test_the_first_reply_does_not_wait_for_a_slow_sibling(store: Store) ->
 
 
 def test_parallel_writers_lose_nothing(store: Store) -> None:
-    """F3: compare-and-set: as many versions as writes, whoever comes first."""
+    """Compare-and-set: as many versions as writes, whoever comes first (field report F3)."""
     session = store.sessions.start("small", "ada", "s1", NOW)
     turn = store.turns.begin_turn(session, at=NOW)
     board = store.blackboard("small", "ada")
@@ -303,7 +306,10 @@ def test_parallel_writers_lose_nothing(store: Store) -> None:
 
 
 def test_a_second_result_of_a_step_changes_nothing(store: Store) -> None:
-    """F5, F13: a step that is carried out again returns what it left the first time; no side effect comes twice."""
+    """A step that is carried out again returns what it left the first time; no side effect comes twice.
+
+    (field reports F5, F13)
+    """
     session = store.sessions.start("small", "ada", "s1", NOW)
     turn = store.turns.begin_turn(session, at=NOW)
     board = store.blackboard("small", "ada")
@@ -468,7 +474,7 @@ async def test_nothing_of_a_complete_turn_is_kept_twice(store: Store) -> None:
 
 
 def test_two_writers_of_one_section_are_refused_when_the_team_is_loaded(store: Store) -> None:
-    """F1, F5: no two agents can overwrite each other, because there never are two."""
+    """No two agents can overwrite each other, because there never are two (field reports F1, F5)."""
     agents = dict(team().agents)
     agents["critic"] = agents["critic"].model_copy(update={"writes": "notes"})
     with pytest.raises(TeamError, match="`scribe` and `critic`"):

@@ -14,6 +14,7 @@ from repertory.registry.calls import AgentCalls
 from repertory.registry.registry import Registry
 from repertory.registry.runtime import AgentRuntime
 from repertory.runtime.rules import TeamRules
+from repertory.server.agents.opening import open_agents
 from repertory.server.app import create_app
 from repertory.server.casting import ServedTeam, StandingEngine
 from repertory.server.listen import GatewayServer, listening_socket
@@ -64,7 +65,7 @@ def make_panel(store: Store, model: ScriptedModel) -> Iterator[MakePanel]:
                 talk=talk,
                 engines=engines,
                 registry=registry,
-                calls=AgentCalls(runtime),
+                agents=open_agents(store, AgentCalls(runtime), engines.standing),
             )
 
         yield make

@@ -18,6 +18,7 @@ from repertory.errors import UsageError
 from repertory.registry.documents import agent_document
 from repertory.registry.registry import Registry
 from repertory.server.panel import build_desk
+from repertory.server.unfinished_turns import UnfinishedTurns
 from repertory.storage.store import Store
 from repertory.teams.engineering.build_result import BuildResult
 from repertory.teams.engineering.runner import BuildRunner
@@ -109,6 +110,45 @@ async def test_a_build_from_its_request_to_a_called_agent(http: httpx2.AsyncClie
     assert (await http.get(f"/api/turns/{build}")).json()["result"]["status"] == "built"
 
 
+async def test_what_was_asked_for_is_read_by_who_asked_and_administrators_alone(
+    make_panel: MakePanel, make_key: Callable[..., str], model: ScriptedModel, store: Store
+) -> None:
+    model.reply = lambda request: ANSWERS[agent_of(request)]
+    keys = {
+        name: {"authorization": f"Bearer {key}"}
+        for name, key in (
+            ("ada", make_key("ada", user="ada")),
+            ("bob", make_key("bob", user="bob")),
+            ("admin", make_key("admin", "admin")),
+        )
+    }
+    async with serving(make_panel(keys=True)) as http:
+        body = {"request": "Double the fee of my secret lighthouse.", "contract": CONTRACT}
+        build = (await http.post("/api/builds", json=body, headers=keys["ada"])).json()["build"]
+        await events(http, is_type("turn_ended"), params={"build": build}, headers=keys["ada"])
+        made = (await http.get(f"/api/builds/{build}", headers=keys["ada"])).json()["agent"]
+        path = f"/api/agents/{made.split('@')[0]}"
+        file = f"{path}/file?path=evidence.json"
+        for who in ("ada", "admin"):
+            detail = (await http.get(path, headers=keys[who])).json()
+            assert "lighthouse" in detail["evidence"]["request"], who
+            assert "evidence.json" in detail["files"]
+            assert "lighthouse" in (await http.get(file, headers=keys[who])).json()["text"]
+        detail = (await http.get(path, headers=keys["bob"])).json()
+        assert (detail["evidence"], detail["tools"][0]["name"]) == (None, "double")
+        assert "tools.py" in detail["files"]
+        assert "evidence.json" not in detail["files"]
+        for hidden in ("evidence.json", "./evidence.json", "EVIDENCE.json"):
+            answer = await http.get(f"{path}/file", params={"path": hidden}, headers=keys["bob"])
+            assert answer.status_code == 404, hidden
+        told = (await http.get(f"{path}/history", headers=keys["bob"])).json()["events"]
+        assert [(event["what"], event["detail"]) for event in told][:1] == [("deployed", {})]
+        history = (await http.get(f"{path}/history", headers=keys["admin"])).json()["events"]
+        assert history[0]["detail"]["build"] == build
+        store.erase("ada")
+        assert (await http.get(path, headers=keys["ada"])).json()["evidence"] is None
+
+
 async def test_one_build_at_a_time_and_a_cancelled_one_is_over(
     http: httpx2.AsyncClient, model: ScriptedModel, store: Store
 ) -> None:
@@ -149,6 +189,15 @@ async def test_a_build_is_cut_off_when_the_server_stops_and_can_be_resumed(
         build = (await http.post("/api/builds", json=body)).json()["build"]
         await events(http, lambda event: event.get("agent") == "builder", params={"build": build})
     assert [turn.id for turn in store.taking_up.resumable("engineering", "me")] == [build]
+    # The next server goes on with it by itself.
+    asked = model.started.count("tester")
+    model.hold["builder"].set()
+    panel = make_panel()
+    await UnfinishedTurns(store, panel.talk, panel.builds, lambda: False).complete()
+    async with serving(panel) as http:
+        done = (await http.get(f"/api/builds/{build}")).json()
+        assert (done["status"], done["agent"] is not None) == ("built", True)
+    assert model.started.count("tester") == asked  # what was answered is not asked for again
 
 
 async def test_a_build_here_can_read_what_it_improves(

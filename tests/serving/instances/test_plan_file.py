@@ -183,3 +183,15 @@ def test_files_and_programs_are_found_or_it_is_said_what_is_missing(
     embedded = resolve(Programs(), engine="llama.cpp", command=LLAMA[:7], devices=["cpu"])
     assert (embedded.program, embedded.checkpoint) == (None, str(tmp_path / "model.gguf"))
     assert fetched == ["qwen2.5-coder-1.5b"]
+
+
+def test_a_plan_may_say_how_much_disk_computed_prompts_get() -> None:
+    def of(**changes: object) -> float | None:
+        return instances_of_plan(PlanDocument.model_validate(plan() | changes), "plan.json").slot_cache_gib
+
+    assert of() is None
+    assert of(slot_cache_gib=2.5) == 2.5
+    assert of(slot_cache_gib=0) == 0
+    for bad in (-1, "much", float("nan"), float("inf")):
+        with pytest.raises(ValidationError):
+            of(slot_cache_gib=bad)

@@ -75,6 +75,7 @@ def test_no_conflict_without_a_wish() -> None:
 
 
 def test_contradictions_go_by_evidence_then_recency_then_confidence() -> None:
+    """What is dropped is on record with the rule that dropped it (field report F5)."""
     more = candidate("keeps it", ("m1", "m2"), "kept")
     less = candidate("misses it", ("m1",), "missed", recency=9)
     kept, (conflict,) = settle_contradictions([less, more])

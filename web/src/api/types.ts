@@ -35,5 +35,6 @@ export type CatalogModel = Schemas["CatalogModel"];
 export type KeyRow = Schemas["KeyRow"];
 export type Settings = Schemas["Settings"];
 export type StreamEvent = Schemas["StreamEvent"];
+export type TalkEvent = Schemas["TalkEvent"];
 export type AgentNeeds = Schemas["AgentNeeds"];
 export type PlanRequest = Schemas["PlanRequest"];

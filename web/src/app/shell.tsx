@@ -4,7 +4,7 @@ import { useConnected } from "../api/live";
 import { Icon, type IconName } from "../components/icon";
 import { IconButton } from "../components/ui";
 import { setTheme, useShownTheme } from "../design/theme";
-import type { Message } from "../i18n/en";
+import type { Message } from "../i18n/catalogs";
 import { useLanguage } from "../i18n/language";
 import { FOR_ADMINISTRATORS } from "./pages";
 import { Link, useLocation } from "./router";

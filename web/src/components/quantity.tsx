@@ -43,8 +43,9 @@ function formatBytes(bytes: number, locale: string): string {
 }
 
 /**
- * A number of the API. The element's `value` is the number as the API gave it; `of` names where it came from, so that a
- * test can compare the two. What is not known is a dash, never a zero.
+ * A number of the API. The element's `value` is the number as the API gave it; `of` names where in the answer that
+ * `data-api` of an element around it names, so that a test can compare the two; null for what is reckoned here. What is
+ * not known is a dash, never a zero.
  */
 export function Quantity({
   value,
@@ -53,19 +54,19 @@ export function Quantity({
 }: {
   value: number | null | undefined;
   unit?: Unit;
-  of?: string;
+  of: string | null;
 }) {
   const { locale, t } = useLanguage();
   if (value === null || value === undefined) {
     return (
-      <span className="faint" data-of={of}>
+      <span className="faint" data-of={of ?? undefined}>
         <span aria-hidden="true">–</span>
         <span className="visually-hidden">{t("common.notKnown")}</span>
       </span>
     );
   }
   return (
-    <data value={value} data-of={of}>
+    <data value={value} data-of={of ?? undefined}>
       {formatQuantity(value, unit, locale)}
     </data>
   );
@@ -81,7 +82,7 @@ const STYLES = {
 /** A moment in the viewer's own zone. */
 export function When({ at, style = "short" }: { at: string | null | undefined; style?: keyof typeof STYLES }) {
   const { locale } = useLanguage();
-  if (at === null || at === undefined) return <Quantity value={null} />;
+  if (at === null || at === undefined) return <Quantity value={null} of={null} />;
   const moment = new Date(at);
   return (
     <time dateTime={at} title={moment.toLocaleString(locale, { ...STYLES.full, timeStyle: "long" })}>

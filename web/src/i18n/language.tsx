@@ -1,12 +1,9 @@
 import { createContext, use, useCallback, useEffect, useMemo, useState, type ReactNode } from "react";
 
-import { en, type Message } from "./en";
-import { pt } from "./pt";
+import { CATALOGS, type Language, type Message } from "./catalogs";
 
-export type Language = "en" | "pt";
 export type Translate = (message: Message, values?: Record<string, string | number>) => string;
 
-const CATALOGS: Record<Language, Record<Message, string>> = { en, pt };
 const LOCALES: Record<Language, string> = { en: "en-GB", pt: "pt-BR" };
 const KEPT = "repertory.language";
 

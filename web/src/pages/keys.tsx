@@ -34,7 +34,7 @@ export function KeysPage() {
           {keys.data === null && keys.loading && <Loading />}
           {keys.data?.keys.length === 0 && <Empty icon="keys" title={t("keys.none")} />}
           {keys.data !== null && keys.data.keys.length > 0 && (
-            <div className="table-scroll" tabIndex={0} role="group" aria-label={t("keys.title")}>
+            <div className="table-scroll" tabIndex={0} role="group" aria-label={t("keys.title")} data-api="keys">
               <table>
                 <thead>
                   <tr>
@@ -52,7 +52,7 @@ export function KeysPage() {
                   </tr>
                 </thead>
                 <tbody>
-                  {keys.data.keys.map((key) => (
+                  {keys.data.keys.map((key, at) => (
                     <tr key={key.id}>
                       <th scope="row" className="break">
                         {key.name}
@@ -64,7 +64,7 @@ export function KeysPage() {
                       <td className="mono break">{key.scopes.join(" ")}</td>
                       <td className="break">{key.user ?? "–"}</td>
                       <td className="number">
-                        <Quantity value={key.requests_per_minute} unit="count" />
+                        <Quantity value={key.requests_per_minute} unit="count" of={`keys.${at}.requests_per_minute`} />
                       </td>
                       <td>
                         <When at={key.expires_at} style="date" />

@@ -34,22 +34,23 @@ export function ModelsPage() {
     models.reload();
   });
   const failure = models.error ?? pull.error ?? remove.error;
-  const catalog = models.data?.catalog.filter((model) =>
-    `${model.id} ${model.name} ${model.family}`.toLowerCase().includes(filter.toLowerCase()),
-  );
+  const catalog = models.data?.catalog
+    .map((model, at) => ({ model, of: `catalog.${at}` }))
+    .filter(({ model }) => `${model.id} ${model.name} ${model.family}`.toLowerCase().includes(filter.toLowerCase()));
   return (
     <>
       <PageHead title={t("models.title")} lead={t("models.lead")} />
-      <div className="stack">
+      <div className="stack" data-api="models">
         {failure !== null && !failure.offline && <FailureNotice failure={failure} onRetry={models.reload} />}
         <Card title={t("models.files")}>
           {models.data === null && models.loading && <Loading />}
           {models.data?.files.length === 0 && <Empty icon="models" title={t("models.none")} />}
           <ul className="list">
-            {models.data?.files.map((file) => (
+            {models.data?.files.map((file, at) => (
               <FileItem
                 key={file.name}
                 file={file}
+                of={`files.${at}`}
                 progress={pulls[file.name] ?? null}
                 admin={session.is_admin}
                 busy={pull.running || remove.running}
@@ -92,27 +93,27 @@ export function ModelsPage() {
                   </tr>
                 </thead>
                 <tbody>
-                  {catalog.map((model) => (
+                  {catalog.map(({ model, of }) => (
                     <tr key={model.id}>
                       <th scope="row" className="break">
                         {model.name}
                         <p className="faint mono">{model.id}</p>
                       </th>
                       <td className="number">
-                        <Quantity value={model.total_b} unit="billions" />
+                        <Quantity value={model.total_b} of={`${of}.total_b`} unit="billions" />
                       </td>
                       <td className="number">
-                        <Quantity value={model.active_b} unit="billions" />
+                        <Quantity value={model.active_b} of={`${of}.active_b`} unit="billions" />
                       </td>
                       <td className="number">
-                        <Quantity value={model.max_context} unit="count" />
+                        <Quantity value={model.max_context} of={`${of}.max_context`} unit="count" />
                       </td>
                       <td>
                         <ul className="sizes">
-                          {model.checkpoints.map((checkpoint) => (
+                          {model.checkpoints.map((checkpoint, at) => (
                             <li key={`${checkpoint.repository} ${checkpoint.format}`} title={checkpoint.repository}>
                               <span className="faint">{checkpoint.format}</span>{" "}
-                              <Quantity value={checkpoint.gib} unit="gib" />
+                              <Quantity value={checkpoint.gib} unit="gib" of={`${of}.checkpoints.${at}.gib`} />
                             </li>
                           ))}
                         </ul>
@@ -150,6 +151,7 @@ export function ModelsPage() {
 
 function FileItem({
   file,
+  of,
   progress,
   admin,
   busy,
@@ -157,6 +159,7 @@ function FileItem({
   onRemove,
 }: {
   file: ModelFile;
+  of: string;
   progress: Progress | null;
   admin: boolean;
   busy: boolean;
@@ -172,17 +175,17 @@ function FileItem({
       <div className="grow">
         <strong className="break">{file.name}</strong> <Badge tone={agentStateTone(state)}>{stateName(state)}</Badge>
         <p className="faint break">
-          <Quantity value={file.bytes} unit="bytes" />
+          <Quantity value={file.bytes} of={`${of}.bytes`} unit="bytes" />
           {file.memory_bytes !== null && (
             <>
               {" "}
-              · {t("models.inMemory")} <Quantity value={file.memory_bytes} unit="bytes" />
+              · {t("models.inMemory")} <Quantity value={file.memory_bytes} of={`${of}.memory_bytes`} unit="bytes" />
             </>
           )}
           {file.context_tokens !== null && (
             <>
               {" "}
-              · {t("models.context")} <Quantity value={file.context_tokens} unit="count" />
+              · {t("models.context")} <Quantity value={file.context_tokens} of={`${of}.context_tokens`} unit="count" />
             </>
           )}
           {file.licence !== null && ` · ${file.licence}`}
@@ -190,9 +193,9 @@ function FileItem({
         {pulling && progress.total_bytes > 0 && (
           <>
             <Meter total={progress.total_bytes} parts={[{ value: progress.done_bytes, look: "load" }]} />
-            <p className="faint">
-              <Quantity value={progress.done_bytes} unit="bytes" /> /{" "}
-              <Quantity value={progress.total_bytes} unit="bytes" />
+            <p className="faint" data-api="pull">
+              <Quantity value={progress.done_bytes} unit="bytes" of="done_bytes" /> /{" "}
+              <Quantity value={progress.total_bytes} unit="bytes" of="total_bytes" />
             </p>
           </>
         )}

@@ -6,7 +6,8 @@ import type { Settings } from "../api/types";
 import { useSession } from "../app/session";
 import { Button, Card, FailureNotice, Field, Loading, Notice, PageHead } from "../components/ui";
 import { setTheme, useTheme, type Theme } from "../design/theme";
-import { useLanguage, type Language } from "../i18n/language";
+import type { Language } from "../i18n/catalogs";
+import { useLanguage } from "../i18n/language";
 
 const THEMES = ["system", "light", "dark"] as const;
 /** Named in their own words, so that each person finds theirs. */

@@ -97,7 +97,7 @@ function TurnList({ team }: { team: string }) {
       {page.data === null && page.loading && <Loading />}
       {page.data !== null && turns.length === 0 && <Empty icon="chat" title={t("teams.noTurns")} />}
       {turns.length > 0 && (
-        <div className="table-scroll" tabIndex={0} role="group" aria-label={t("teams.turns")}>
+        <div className="table-scroll" tabIndex={0} role="group" aria-label={t("teams.turns")} data-api="turns">
           <table>
             <thead>
               <tr>
@@ -113,10 +113,10 @@ function TurnList({ team }: { team: string }) {
               </tr>
             </thead>
             <tbody>
-              {turns.map((turn) => (
+              {turns.map((turn, at) => (
                 <tr key={turn.id}>
                   <td className="number">
-                    <Quantity value={turn.number} unit="count" />
+                    <Quantity value={turn.number} unit="count" of={`turns.${at}.number`} />
                   </td>
                   <td>
                     <When at={turn.started_at} />
@@ -178,7 +178,7 @@ function TurnView({ id, onMoment }: { id: string; onMoment: (moment: TurnMoment 
       {turn.error !== null && !turn.error.offline && <FailureNotice failure={turn.error} onRetry={turn.reload} />}
       {turn.data === null && turn.loading && <Loading rows={6} />}
       {turn.data !== null && (
-        <div className="stack" data-api={`turn ${id}`}>
+        <div className="stack" data-api="turn">
           <p className="row">
             <Badge tone={agentStateTone(turn.data.status)} live={running}>
               {stateName(turn.data.status)}

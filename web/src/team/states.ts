@@ -1,5 +1,5 @@
 import type { Tone } from "../components/ui";
-import type { Message } from "../i18n/en";
+import type { Message } from "../i18n/catalogs";
 import { useLanguage } from "../i18n/language";
 
 const TONES: Record<string, Tone> = {

@@ -36,10 +36,10 @@ export function Timeline({ turn }: { turn: TurnDetail }) {
   const stateName = useStateName();
   const end = Math.max(turn.end_s, 0.001);
   const share = (seconds: number) => `${Math.min(100, Math.max(0, (100 * seconds) / end))}%`;
-  const marks: { at: number | null; name: string }[] = [
-    { at: turn.first_token_s, name: t("timeline.firstToken") },
-    { at: turn.first_reply_s, name: t("timeline.firstReply") },
-    { at: turn.reply_s, name: t("timeline.reply") },
+  const marks: { at: number | null; name: string; of: string }[] = [
+    { at: turn.first_token_s, name: t("timeline.firstToken"), of: "first_token_s" },
+    { at: turn.first_reply_s, name: t("timeline.firstReply"), of: "first_reply_s" },
+    { at: turn.reply_s, name: t("timeline.reply"), of: "reply_s" },
   ];
   const bar = (spans: Span[], repairs: number[]): ReactNode => (
     <div className="lane" aria-hidden="true">
@@ -67,7 +67,7 @@ export function Timeline({ turn }: { turn: TurnDetail }) {
           <div key={mark.name} className="stat">
             <dt>{mark.name}</dt>
             <dd>
-              <Quantity value={mark.at} unit="seconds" />
+              <Quantity value={mark.at} unit="seconds" of={mark.of} />
             </dd>
           </div>
         ))}
@@ -129,13 +129,13 @@ export function Timeline({ turn }: { turn: TurnDetail }) {
                 <th scope="row">{t("timeline.prefix")}</th>
                 <td />
                 <td className="number">
-                  <Quantity value={turn.prefix.prefill_tokens} unit="count" />
+                  <Quantity value={turn.prefix.prefill_tokens} unit="count" of="prefix.prefill_tokens" />
                 </td>
                 <td className="number">
-                  <Quantity value={turn.prefix.cached_tokens} unit="count" />
+                  <Quantity value={turn.prefix.cached_tokens} unit="count" of="prefix.cached_tokens" />
                 </td>
                 <td className="number">
-                  <Quantity value={null} />
+                  <Quantity value={null} of={null} />
                 </td>
                 <td>{bar([{ from: turn.prefix.start_s, to: turn.prefix.end_s, look: "prefill" }], [])}</td>
               </tr>
@@ -148,13 +148,13 @@ export function Timeline({ turn }: { turn: TurnDetail }) {
                     <Badge tone={agentStateTone(agent.status) as Tone}>{stateName(agent.status)}</Badge>
                   </td>
                   <td className="number">
-                    <Quantity value={agent.prefill_tokens} unit="count" />
+                    <Quantity value={agent.prefill_tokens} unit="count" of={`agents.${name}.prefill_tokens`} />
                   </td>
                   <td className="number">
-                    <Quantity value={agent.cached_tokens} unit="count" />
+                    <Quantity value={agent.cached_tokens} unit="count" of={`agents.${name}.cached_tokens`} />
                   </td>
                   <td className="number">
-                    <Quantity value={agent.output_tokens} unit="count" />
+                    <Quantity value={agent.output_tokens} unit="count" of={`agents.${name}.output_tokens`} />
                   </td>
                   <td>
                     {bar(

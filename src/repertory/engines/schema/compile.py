@@ -82,7 +82,7 @@ def compile_schema(
     bounded, normaliser = _normalise(schema, limits)
     lowering = _Lowering(profile, frozenset(without))
     grammar = lowering.lower(bounded, "")
-    client = dict.fromkeys([*normaliser.client, *lowering.client])
+    client = dict.fromkeys([*(rule for rule in normaliser.client if rule not in lowering.sent), *lowering.client])
     notes = [f"{problem.pointer or '/'}: {problem.message}" for problem in normaliser.problems]
     return CompiledSchema(schema, bounded, grammar, tuple(client), tuple(dict.fromkeys([*notes, *lowering.notes])))
 
@@ -93,6 +93,7 @@ class _Lowering:
     def __init__(self, profile: EngineProfile, without: frozenset[str]) -> None:
         self.client: list[tuple[str, str]] = []
         self.notes: list[str] = []
+        self.sent: set[tuple[str, str]] = set()
         self._profile = profile
         self._without = without
 
@@ -113,7 +114,7 @@ class _Lowering:
             return self._object(node, pointer)
         form: JsonSchema = {"type": kind}
         if kind == "array":
-            form["items"] = self.lower(cast("JsonSchema", node["items"]), child(pointer, "items"))
+            form |= self._places(node, pointer)
         scalars = self._string_keywords(node, pointer) if kind == "string" else node
         return form | self._scalars(scalars, pointer, kind)
 
@@ -157,6 +158,21 @@ class _Lowering:
         else:
             self.client.append((pointer, "additionalProperties"))
         return form | self._scalars(node, pointer, "object")
+
+    def _places(self, node: JsonSchema, pointer: str) -> JsonSchema:
+        """What a list holds: place by place where the engine takes that and nothing follows, else the same in each.
+
+        `items` is left out beside `prefixItems`: grammars read it first and would lose the places.
+        """
+        places = cast("list[JsonSchema]", node.get("prefixItems", []))
+        if not places or len(places) != node["maxItems"] or self._support("prefixItems") != "grammar":
+            return {"items": self.lower(cast("JsonSchema", node["items"]), child(pointer, "items"))}
+        self.sent.add((pointer, "prefixItems"))
+        return {
+            "prefixItems": [
+                self.lower(place, child(pointer, "prefixItems", index)) for index, place in enumerate(places)
+            ]
+        }
 
     def _string_keywords(self, node: JsonSchema, pointer: str) -> JsonSchema:
         """Choose between pattern, format and lengths: engines enforce one of them and drop the others."""

@@ -25,7 +25,7 @@ SCALAR = frozenset(
 )
 """Sent when the engine's profile says that its grammar enforces them."""
 
-DROPPABLE = SCALAR | {"const", "additionalProperties"}
+DROPPABLE = SCALAR | {"const", "additionalProperties", "prefixItems"}
 """What may be left out of what is sent without losing the shape of the answer."""
 
 CLIENT_ONLY = frozenset(
@@ -47,7 +47,7 @@ CLIENT_ONLY = frozenset(
         "unevaluatedProperties",
     }
 )
-"""Never sent: our own validation checks them. (`oneOf` and `prefixItems` are sent in a wider form.)"""
+"""Checked by our own validation. `oneOf` is sent in a wider form, `prefixItems` as it is or in a wider form."""
 
 REFUSED = frozenset(
     {"$dynamicRef", "$dynamicAnchor", "$recursiveRef", "$recursiveAnchor", "$anchor", "$id", "$vocabulary"}

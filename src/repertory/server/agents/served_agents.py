@@ -35,8 +35,14 @@ class ServedAgents:
         self.calls = calls
         self._registry = registry
         self._conversations = Conversations(calls, engine)
+        self._replies = 0
         self._names: tuple[str, ...] = ()
         self._read_at = float("-inf")
+
+    @property
+    def busy(self) -> bool:
+        """Whether a reply is under way."""
+        return self._replies > 0
 
     async def names(self) -> Sequence[str]:
         """The names in requests, `agent:NAME`, of the agents that answer now."""
@@ -67,12 +73,15 @@ class ServedAgents:
             GatewayError: The agent can not answer.
             RepertoryError: What `Conversations.reply` raises.
         """
+        self._replies += 1
         try:
             async with aclosing(self._conversations.reply(name, messages, user=user)) as parts:
                 async for part in parts:
                     yield part
         except (RegistryError, PackageError, SandboxError) as error:
             raise unavailable(name, error) from None
+        finally:
+            self._replies -= 1
 
     async def turn(self, request: TurnRequest) -> AsyncGenerator[TurnPart]:
         """Carry one message to a deployed agent; the last part is a `TurnDone`.

@@ -1,7 +1,7 @@
 """Builds of the engineering team on the instances of this server, one at a time."""
 
 import asyncio
-from collections.abc import Callable, Sequence
+from collections.abc import Awaitable, Callable, Sequence
 from contextlib import suppress
 
 from repertory.clock import Clock, system_clock
@@ -14,6 +14,7 @@ from repertory.server.panel.event_hub import EventHub
 from repertory.server.panel.schema.events import BuildEnded
 from repertory.server.running_turns import RunningTurn, RunningTurns
 from repertory.serving.gateway.wire_errors import GatewayError
+from repertory.storage.records import Turn
 from repertory.storage.store import Store
 from repertory.teams.engineering.build_result import BuildResult
 from repertory.teams.engineering.improvement import Improvement
@@ -62,6 +63,11 @@ class BuildDesk:
         self._given_up: set[str] = set()
 
     @property
+    def team(self) -> str:
+        """The team whose turns are builds."""
+        return BUILDERS
+
+    @property
     def current(self) -> str | None:
         """The build that runs, if one does."""
         return self._current.turn if self._current is not None and not self._current.task.done() else None
@@ -88,29 +94,57 @@ class BuildDesk:
             if self.current is not None:
                 message = f"the build {self.current} runs, and this server takes one at a time"
                 raise GatewayError(message, status=409, code="build_runs", hint="wait for it, or cancel it")
-            team, sandbox = engineering_team(), await asyncio.to_thread(self._sandbox)
-            runner = BuildRunner(
-                self._engines.cast_of(team),
-                self._store,
-                Releaser(self._registry, sandbox).release,
-                taken=self._registry.names,
-                sandbox=sandbox,
-                team=team,
-                improvement_of=self._improvement_of,
-            )
+            runner = await self._runner()
 
-            async def carry(sinks: Sequence[EventSink]) -> BuildResult:
-                try:
-                    return await runner.run(request, contract, user=user, budget_minutes=budget_minutes, sinks=sinks)
-                except asyncio.CancelledError:
-                    if self._current is not None and self._current.turn in self._given_up:
-                        # Before anybody is told that it has ended, so that what they fetch then is final.
-                        await asyncio.shield(asyncio.to_thread(self._keep_cancelled, self._current.turn))
-                    raise
+            async def run(sinks: Sequence[EventSink]) -> BuildResult:
+                return await runner.run(request, contract, user=user, budget_minutes=budget_minutes, sinks=sinks)
 
-            begun = self._current = await self._running.begin(team.name, user, carry)
-            begun.task.add_done_callback(lambda task: self._ended(begun, task))
-            return begun
+            return await self._begin(runner.team.name, user, run)
+
+    async def take_up(self, build: Turn) -> RunningTurn | None:
+        """Go on with a build that was cut off; None when another one runs.
+
+        Raises:
+            RepertoryError: It can not go on here, or another process carries it.
+        """
+        async with self._starting:
+            if self.current is not None:
+                return None
+            runner = await self._runner()
+            await runner.cast.require_engines()
+
+            async def resume(sinks: Sequence[EventSink]) -> BuildResult:
+                return await runner.resume(build.id, sinks=sinks)
+
+            return await self._begin(runner.team.name, build.user, resume)
+
+    async def _runner(self) -> BuildRunner:
+        team, sandbox = engineering_team(), await asyncio.to_thread(self._sandbox)
+        return BuildRunner(
+            self._engines.cast_of(team),
+            self._store,
+            Releaser(self._registry, sandbox).release,
+            taken=self._registry.names,
+            sandbox=sandbox,
+            team=team,
+            improvement_of=self._improvement_of,
+        )
+
+    async def _begin(
+        self, team: str, user: str, carry: Callable[[Sequence[EventSink]], Awaitable[BuildResult]]
+    ) -> RunningTurn:
+        async def carry_to_its_end(sinks: Sequence[EventSink]) -> BuildResult:
+            try:
+                return await carry(sinks)
+            except asyncio.CancelledError:
+                if self._current is not None and self._current.turn in self._given_up:
+                    # Before anybody is told that it has ended, so that what they fetch then is final.
+                    await asyncio.shield(asyncio.to_thread(self._keep_cancelled, self._current.turn))
+                raise
+
+        begun = self._current = await self._running.begin(team, user, carry_to_its_end)
+        begun.task.add_done_callback(lambda task: self._ended(begun, task))
+        return begun
 
     async def cancel(self, build: str) -> None:
         """End a build for good: it counts as not built.

@@ -23,7 +23,7 @@ from repertory.errors import (
 from repertory.server.panel.schema.base import ErrorAnswer, ErrorBody
 from repertory.serving.gateway.wire_errors import GatewayError
 
-__all__ = ("FAILURE", "failure", "handle_failures", "is_panel", "not_found")
+__all__ = ("FAILURE", "error_body", "failure", "handle_failures", "is_panel", "not_found")
 
 FAILURE: dict[int | str, dict[str, object]] = {"default": {"model": ErrorAnswer, "description": "What went wrong"}}
 """For `responses` of routers."""
@@ -56,13 +56,20 @@ def not_found(what: str, name: str) -> GatewayError:
 
 
 def failure(error: RepertoryError) -> JSONResponse:
-    """The answer to an error of ours. Places on this machine stay out of it."""
+    """The answer to an error of ours."""
+    body = ErrorAnswer(error=error_body(error)).model_dump()
     if isinstance(error, GatewayError):
-        headers = {name.decode(): value.decode() for name, value in error.headers}
-        return _answer(error.status, error.code, error.message, error.hint, headers)
-    status = next((status for kind, status in _STATUS if isinstance(error, kind)), 500)
+        return JSONResponse(body, error.status, {name.decode(): value.decode() for name, value in error.headers})
+    return JSONResponse(body, next((status for kind, status in _STATUS if isinstance(error, kind)), 500))
+
+
+def error_body(error: RepertoryError) -> ErrorBody:
+    """What is told of an error of ours. Places on this machine stay out of it."""
+    if isinstance(error, GatewayError):
+        return ErrorBody(type=error.code, message=error.message, hint=error.hint)
     name = type(error).__name__.removesuffix("Error")
-    return _answer(status, re.sub(r"(?<=[a-z])(?=[A-Z])", "_", name).lower(), error.message, error.hint)
+    kind = re.sub(r"(?<=[a-z])(?=[A-Z])", "_", name).lower()
+    return ErrorBody(type=kind, message=error.message, hint=error.hint)
 
 
 def handle_failures(app: FastAPI) -> None:

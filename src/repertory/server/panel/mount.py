@@ -12,6 +12,7 @@ from repertory.server.panel.failures import handle_failures
 from repertory.server.panel.pages import mount_pages
 from repertory.server.panel.panel import Panel
 from repertory.server.panel.routes import (
+    agent_talk,
     agents,
     blackboards,
     builds,
@@ -32,8 +33,8 @@ from repertory.server.panel.visitor import COOKIE
 __all__ = ("add_panel_routes", "mount_panel")
 
 _ROUTES = (
-    session, overview, teams, turns, chat, events, blackboards, person_acts, builds, agents, plans, models, keys,
-    settings,
+    session, overview, teams, turns, chat, events, blackboards, person_acts, builds, agents, agent_talk, plans, models,
+    keys, settings,
 )  # fmt: skip
 
 
@@ -55,9 +56,10 @@ def _correct(document: dict[str, Any]) -> None:
     """Say what FastAPI can not know: how browsers are recognised, and that a stream's errors are JSON."""
     document["components"]["securitySchemes"]["session"] = {"type": "apiKey", "in": "cookie", "name": COOKIE}
     document["security"].append({"session": []})
-    answers = document["paths"]["/v1/events"]["get"]["responses"]
-    answers["200"]["content"]["text/event-stream"]["schema"].pop("type", None)
-    answers["default"]["content"] = {"application/json": answers["default"]["content"].pop("text/event-stream")}
+    for path, method in (("/v1/events", "get"), ("/api/agents/{name}/talk", "post")):
+        answers = document["paths"][path][method]["responses"]
+        answers["200"]["content"]["text/event-stream"]["schema"].pop("type", None)
+        answers["default"]["content"] = {"application/json": answers["default"]["content"].pop("text/event-stream")}
 
 
 def mount_panel(app: FastAPI, panel: Panel) -> None:

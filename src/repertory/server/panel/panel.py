@@ -3,7 +3,7 @@
 import asyncio
 import logging
 import secrets
-from collections.abc import AsyncGenerator, Mapping, Sequence
+from collections.abc import AsyncGenerator, Mapping
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 
@@ -11,8 +11,8 @@ from fastapi import Request
 
 from repertory.engines.model_store import ModelStore
 from repertory.errors import RepertoryError
-from repertory.registry.calls import AgentCalls
 from repertory.registry.registry import Registry
+from repertory.server.agents.served_agents import ServedAgents
 from repertory.server.casting import ServedTeam
 from repertory.server.panel.build_desk import BuildDesk
 from repertory.server.panel.engines_in_use import EnginesInUse
@@ -24,8 +24,8 @@ from repertory.server.panel.pull_desk import PullDesk
 from repertory.server.panel.schema.events import OverviewTick
 from repertory.server.panel.schema.turns import ChatStarted
 from repertory.server.panel.settings_file import SettingsFile
+from repertory.server.panel.sign_in_limits import SignInLimits
 from repertory.server.panel.signings import Signings
-from repertory.server.panel.talk import TalkPartners
 from repertory.server.turn_teams import RunnerTeams
 from repertory.serving.access import Access
 from repertory.serving.gateway.gateway import Gateway
@@ -47,9 +47,8 @@ class Panel:
         teams: The served teams.
         talk: Carries out their turns.
         engines: Where they play.
-        registry: The deployed agents.
-        calls: Runs their tools.
-        partners: Others that people can write to, beside the teams.
+        registry: The deployed agents with all their versions.
+        agents: Those that answer.
     """
 
     gateway: Gateway
@@ -58,8 +57,7 @@ class Panel:
     talk: RunnerTeams
     engines: EnginesInUse
     registry: Registry
-    calls: AgentCalls
-    partners: Sequence[TalkPartners] = ()
+    agents: ServedAgents
     hub: EventHub = field(default_factory=EventHub)
     meter: LoadMeter = field(default_factory=LoadMeter)
     settings: SettingsFile = field(default_factory=SettingsFile)
@@ -69,6 +67,7 @@ class Panel:
         self.local_secret = secrets.token_bytes(32)
         self.once: Once[ChatStarted] = Once()
         self.signings = Signings(self.store.logins, self.access.keys)
+        self.sign_in_limits = SignInLimits()
         self.builds = BuildDesk(self.engines, self.store, self.registry, self.talk.running, self.hub)
         self.pulls = PullDesk(self.models, self.hub)
         self.plans = PlanDesk(self.teams, self.hub)

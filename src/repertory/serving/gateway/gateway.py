@@ -115,6 +115,11 @@ class Gateway:
         """Whether requests are taken and some instance answers."""
         return not self.draining and any(not replica.failing for replica in self.table.replicas)
 
+    @property
+    def busy(self) -> bool:
+        """Whether a request is under way."""
+        return bool(self._active)
+
     def handles(self, path: str) -> bool:
         """Whether a path is the gateway's."""
         return path in ENDPOINTS or is_model_list(path)

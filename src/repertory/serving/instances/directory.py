@@ -3,12 +3,14 @@
 from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
+from pathlib import Path
 
 from repertory.errors import EngineUnavailableError
 from repertory.home import Home
 from repertory.serving.instances.control import use_instance
+from repertory.serving.instances.launch_command import slot_states
 from repertory.serving.instances.process_identity import is_process
-from repertory.serving.instances.records import InstanceState, InstanceStatus
+from repertory.serving.instances.records import InstanceState, InstanceStatus, ServingState
 from repertory.serving.instances.state_file import ServingFolder
 
 __all__ = ("InstanceDirectory", "RunningInstance")
@@ -30,6 +32,11 @@ class RunningInstance:
         team: The team of the plan.
         takes_turns: It may sleep: hold it with `InstanceDirectory.use` while a request runs.
         ready: It answers now (or, if it takes turns, can be woken).
+        build: The version of an embedded engine; empty for others, which tell it themselves.
+        arguments: Further arguments of the engine.
+        slot_folder: Where a llama.cpp that we started saves slots; None for all others.
+        slot_cache_gib: What the user gave computed prompts of disk; None for the default.
+        home: Whose instance it is; None for the default home.
     """
 
     id: str
@@ -43,6 +50,11 @@ class RunningInstance:
     team: str
     takes_turns: bool
     ready: bool
+    build: str = ""
+    arguments: tuple[str, ...] = ()
+    slot_folder: Path | None = None
+    slot_cache_gib: float | None = None
+    home: Home | None = None
 
 
 class InstanceDirectory:
@@ -53,6 +65,7 @@ class InstanceDirectory:
     """
 
     def __init__(self, home: Home | None = None) -> None:
+        self._home = home
         self._files = ServingFolder.of(home)
         self._stamp: tuple[int, int] | None = None
         self._known: tuple[RunningInstance, ...] = ()
@@ -67,7 +80,7 @@ class InstanceDirectory:
         if stamp != self._stamp:
             state = self._files.read_state()
             self._known = tuple(
-                _running(item, state.team) for item in state.instances if item.status is not InstanceStatus.STOPPED
+                self._running(item, state) for item in state.instances if item.status is not InstanceStatus.STOPPED
             )
             self._stamp = stamp
         return self._known
@@ -90,22 +103,27 @@ class InstanceDirectory:
         if state.supervisor is None:
             raise EngineUnavailableError("no supervisor runs", hint="repertory up")
         async with use_instance(state.supervisor, instance) as held:
-            yield _running(held, state.team)
+            yield self._running(held, state)
 
-
-def _running(state: InstanceState, team: str) -> RunningInstance:
-    spec = state.spec
-    asleep = not spec.resident and state.status is InstanceStatus.ASLEEP
-    return RunningInstance(
-        id=spec.id,
-        url=state.url,
-        api_key=state.api_key,
-        engine=spec.engine,
-        model=spec.served_name,
-        catalog_model=spec.model,
-        checkpoint=spec.checkpoint,
-        agents=spec.agents,
-        team=team,
-        takes_turns=not spec.resident,
-        ready=state.status is InstanceStatus.READY or asleep,
-    )
+    def _running(self, item: InstanceState, state: ServingState) -> RunningInstance:
+        spec = item.spec
+        asleep = not spec.resident and item.status is InstanceStatus.ASLEEP
+        saves_slots = spec.engine == "llama.cpp" and not spec.kv_unified
+        return RunningInstance(
+            id=spec.id,
+            url=item.url,
+            api_key=item.api_key,
+            engine=spec.engine,
+            model=spec.served_name,
+            catalog_model=spec.model,
+            checkpoint=spec.checkpoint,
+            agents=spec.agents,
+            team=state.team,
+            takes_turns=not spec.resident,
+            ready=item.status is InstanceStatus.READY or asleep,
+            build=item.build,
+            arguments=spec.arguments,
+            slot_folder=slot_states(self._files.instance(spec.id)) if saves_slots else None,
+            slot_cache_gib=state.slot_cache_gib,
+            home=self._home,
+        )

@@ -45,6 +45,7 @@ class ProcessRecord:
     ended: bool
     exit_code: int | None
     error: str
+    version: str = ""
 
     @classmethod
     def read(cls, folder: Path) -> "ProcessRecord | None":

@@ -8,7 +8,7 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from repertory.errors import UsageError
 from repertory.serving.instances.engine_flags import LLAMA_FLAGS, VLLM_FLAGS, check_environment, split_command
-from repertory.serving.instances.records import DeviceName, InstanceId, InstanceSpec, WantedInstances
+from repertory.serving.instances.records import DeviceName, InstanceId, InstanceSpec, SlotCacheGib, WantedInstances
 
 __all__ = ("PlanDocument", "instances_of_plan", "read_plan_file")
 
@@ -48,6 +48,7 @@ class PlanDocument(_Part):
     team: Annotated[str, Field(min_length=1, max_length=200)]
     status: str = "feasible"
     instances: Annotated[tuple[_Instance, ...], Field(max_length=256)] = ()
+    slot_cache_gib: SlotCacheGib | None = None
     notes: tuple[str, ...] = ()
 
 
@@ -101,7 +102,7 @@ def instances_of_plan(plan: PlanDocument, where: str) -> WantedInstances:
         UsageError: A command holds what a plan may not say, or an engine can not be started.
     """
     specs = tuple(_spec(item, f"{where}: instance {item.id}") for item in plan.instances)
-    return WantedInstances(team=plan.team, instances=specs)
+    return WantedInstances(team=plan.team, instances=specs, slot_cache_gib=plan.slot_cache_gib)
 
 
 def _spec(item: _Instance, where: str) -> InstanceSpec:

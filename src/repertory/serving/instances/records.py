@@ -13,12 +13,15 @@ __all__ = (
     "InstanceStatus",
     "MemoryUse",
     "ServingState",
+    "SlotCacheGib",
     "SupervisorRecord",
     "WantedInstances",
 )
 
 InstanceId = Annotated[str, Field(pattern=r"^[a-z0-9][a-z0-9_-]{0,31}$")]
 """Also the name of the instance's folder, so it can be no path."""
+
+SlotCacheGib = Annotated[float, Field(ge=0, le=1e6, allow_inf_nan=False)]
 
 DeviceName = Annotated[str, Field(pattern=r"^[A-Za-z0-9][A-Za-z0-9_.:-]{0,63}$")]
 
@@ -76,10 +79,16 @@ class InstanceSpec(_Record):
 
 
 class WantedInstances(_Record):
-    """Everything that shall run: what `up` hands to the supervisor, and what a new supervisor starts from."""
+    """Everything that shall run: what `up` hands to the supervisor, and what a new supervisor starts from.
+
+    Attributes:
+        slot_cache_gib: Disk space for the computed prompts of sessions that may come back; 0 keeps none, None takes
+            the default.
+    """
 
     team: str
     instances: tuple[InstanceSpec, ...]
+    slot_cache_gib: SlotCacheGib | None = None
 
 
 class InstanceStatus(StrEnum):
@@ -117,6 +126,7 @@ class InstanceState(_Record):
         failure: Stable short name of the last failure.
         restarts: Starts after the first one that were not asked for.
         launch: Names the present start; every process of it carries this name in its environment.
+        build: The version that the embedded engine told; empty for others, which tell it themselves.
         start_s: How long the last start took until the first generation.
         sleep_s: How long it last took to fall asleep.
         wake_s: How long it last took to wake.
@@ -130,6 +140,7 @@ class InstanceState(_Record):
     url: str | None = None
     api_key: str | None = Field(default=None, repr=False)
     launch: str | None = None
+    build: str = ""
     pid: int | None = None
     restarts: int = 0
     start_s: float | None = None
@@ -155,3 +166,4 @@ class ServingState(_Record):
     team: str = ""
     supervisor: SupervisorRecord | None = None
     instances: tuple[InstanceState, ...] = ()
+    slot_cache_gib: SlotCacheGib | None = None

@@ -81,6 +81,7 @@ class _Record:
     ended: bool = False
     exit_code: int | None = None
     error: str = ""
+    version: str = ""
 
 
 @dataclass
@@ -179,7 +180,8 @@ class _Shim:
 
     def _address(self, data: bytes) -> None:
         with contextlib.suppress(ValueError, KeyError):
-            self.record.url = str(json.loads(data.splitlines()[0])["url"])
+            told = json.loads(data.splitlines()[0])
+            self.record.url, self.record.version = str(told["url"]), str(told["version"])
             self.write_record()
 
     def _drain(self, read_end: int) -> None:

@@ -196,7 +196,11 @@ class SupervisedInstance:
         if started.reason is not None:
             await self._discard(started.reason)
             return
-        self.state = self.state.model_copy(update={"url": started.url, "pid": started.pid, "api_key": key})
+        record = self._process.record if self._process is not None else None
+        build = record.version if record is not None else ""
+        self.state = self.state.model_copy(
+            update={"url": started.url, "pid": started.pid, "api_key": key, "build": build}
+        )
         took = round(time.monotonic() - began, 2)
         self._history.ready(time.monotonic())
         self._health = self._new_health_watch()

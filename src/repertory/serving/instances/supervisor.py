@@ -61,6 +61,7 @@ class Supervisor:
         self._group = group
         self._timing = timing
         self._team = ""
+        self._slot_cache_gib: float | None = None
         self._running: dict[str, _Running] = {}
         self._order: tuple[str, ...] = ()
         self._locks: dict[str, anyio.Lock] = {}
@@ -74,7 +75,7 @@ class Supervisor:
         """Everything as it is."""
         record = SupervisorRecord(pid=os.getpid(), started=self._record_started, port=self.port, token=self.token)
         states = tuple(self._running[name].instance.state for name in self._order if name in self._running)
-        return ServingState(team=self._team, supervisor=record, instances=states)
+        return ServingState(team=self._team, supervisor=record, instances=states, slot_cache_gib=self._slot_cache_gib)
 
     async def keep_state_written(self) -> None:
         """Write the state file after changes, several at once where they come quickly."""
@@ -90,6 +91,7 @@ class Supervisor:
         async with self._applying:
             await anyio.to_thread.run_sync(self._files.write_wanted, wanted)
             self._team = wanted.team
+            self._slot_cache_gib = wanted.slot_cache_gib
             specs = {spec.id: spec for spec in wanted.instances}
             changed = [name for name, item in self._running.items() if specs.get(name) != item.instance.spec]
             async with anyio.create_task_group() as group:

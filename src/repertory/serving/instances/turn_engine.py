@@ -3,12 +3,12 @@
 from collections.abc import AsyncGenerator, Sequence
 from contextlib import asynccontextmanager
 
-from repertory.engines.connect import connect
 from repertory.engines.estimate import estimate_prompt_tokens
-from repertory.engines.profile import EngineKind, EngineProfile, FanOut
+from repertory.engines.profile import EngineProfile, FanOut
 from repertory.engines.protocol import ChatMessage, Engine, GenerateRequest, StreamPart
 from repertory.errors import EngineUnavailableError
 from repertory.serving.gateway.upstream import Address, Upstream
+from repertory.serving.instances.awake_engine import connect_awake
 from repertory.serving.instances.directory import InstanceDirectory, RunningInstance
 
 __all__ = ("TurnTakingEngine", "connect_instance")
@@ -67,7 +67,7 @@ class TurnTakingEngine:
     async def generate(self, request: GenerateRequest) -> AsyncGenerator[StreamPart]:
         """Stream one generation, when it is the instance's turn."""
         async with self._directory.use(self._instance) as held:
-            engine = await _connect(held)
+            engine = await connect_awake(held)
             try:
                 async for part in engine.generate(request):
                     yield part
@@ -82,24 +82,22 @@ class TurnTakingEngine:
         """Nothing is open between generations."""
 
 
-async def connect_instance(directory: InstanceDirectory, instance: RunningInstance) -> Engine:
+async def connect_instance(
+    directory: InstanceDirectory, instance: RunningInstance, slot_cache_gib: float | None = None
+) -> Engine:
     """The adapter for a running instance, whether or not it takes turns.
+
+    Args:
+        directory: Wakes those that take turns.
+        instance: The instance.
+        slot_cache_gib: Disk space for kept prefixes; 0 keeps none, None takes what the instances were started with.
 
     Raises:
         EngineUnavailableError: It does not serve.
     """
     if not instance.takes_turns:
-        return await _connect(instance)
+        return await connect_awake(instance, slot_cache_gib)
     async with directory.use(instance.id) as held:
-        known = await _connect(held)
+        known = await connect_awake(held)
         await known.aclose()
     return TurnTakingEngine(directory, instance.id, known)
-
-
-async def _connect(instance: RunningInstance) -> Engine:
-    if instance.url is None or not instance.ready:
-        message = f"the instance {instance.id} does not serve"
-        raise EngineUnavailableError(message, hint="`repertory status` says why")
-    kinds = {"llama.cpp": EngineKind.LLAMACPP, "vllm": EngineKind.VLLM}
-    model = instance.model if instance.engine != "url" else instance.model or None
-    return await connect(instance.url, model=model, api_key=instance.api_key, kind=kinds.get(instance.engine))

@@ -45,7 +45,7 @@ export function BlackboardSide({ team, user, turnsEnded }: { team: string; user:
     return error !== null ? <FailureNotice failure={error} onRetry={reload} /> : null;
   };
   return (
-    <aside className="card side" aria-label={t("board.title")}>
+    <aside className="card side" aria-label={t("board.title")} data-api="blackboard">
       <Tabs
         label={t("board.title")}
         current={tab}
@@ -107,12 +107,13 @@ const SAID_ELSEWHERE = new Set(["ocean", "items", "dropped"]);
 
 function SectionValue({ section }: { section: SectionVersionView }) {
   const value: unknown = section.value;
-  if (typeof value !== "object" || value === null || Array.isArray(value)) return <Outline value={value} />;
+  const of = `sections.${section.section}.value`;
+  if (typeof value !== "object" || value === null || Array.isArray(value)) return <Outline value={value} of={of} />;
   const rest = Object.fromEntries(Object.entries(value).filter(([name]) => !SAID_ELSEWHERE.has(name)));
   return (
     <div className="stack-s">
-      {"ocean" in value && <Traits ocean={value.ocean} />}
-      <Outline value={rest} />
+      {"ocean" in value && <Traits ocean={value.ocean} of={`${of}.ocean`} />}
+      <Outline value={rest} of={of} />
     </div>
   );
 }

@@ -48,16 +48,16 @@ export function Calibration({ calibration }: { calibration: CalibrationView }) {
       </svg>
       <dl className="stats stats-small">
         <Stat label={t("calibration.settled")}>
-          <Quantity value={calibration.n} unit="count" />
+          <Quantity value={calibration.n} of="calibration.n" unit="count" />
         </Stat>
         <Stat label={t("calibration.baseRate")}>
-          <Quantity value={calibration.base_rate} unit="percent" />
+          <Quantity value={calibration.base_rate} of="calibration.base_rate" unit="percent" />
         </Stat>
         <Stat label={t("calibration.brier")}>
-          <Quantity value={calibration.brier} />
+          <Quantity value={calibration.brier} of="calibration.brier" />
         </Stat>
         <Stat label={t("calibration.skill")}>
-          <Quantity value={calibration.skill} />
+          <Quantity value={calibration.skill} of="calibration.skill" />
         </Stat>
       </dl>
       <table>
@@ -76,19 +76,20 @@ export function Calibration({ calibration }: { calibration: CalibrationView }) {
           </tr>
         </thead>
         <tbody>
-          {calibration.bins.map((bin) => (
+          {calibration.bins.map((bin, at) => (
             <tr key={bin.low}>
               <td>
-                <Quantity value={bin.low} unit="percent" />–<Quantity value={bin.high} unit="percent" />
+                <Quantity value={bin.low} of={`calibration.bins.${at}.low`} unit="percent" />–
+                <Quantity value={bin.high} of={`calibration.bins.${at}.high`} unit="percent" />
               </td>
               <td className="number">
-                <Quantity value={bin.n} unit="count" />
+                <Quantity value={bin.n} of={`calibration.bins.${at}.n`} unit="count" />
               </td>
               <td className="number">
-                <Quantity value={bin.forecast} unit="percent" />
+                <Quantity value={bin.forecast} of={`calibration.bins.${at}.forecast`} unit="percent" />
               </td>
               <td className="number">
-                <Quantity value={bin.kept} unit="percent" />
+                <Quantity value={bin.kept} of={`calibration.bins.${at}.kept`} unit="percent" />
               </td>
             </tr>
           ))}

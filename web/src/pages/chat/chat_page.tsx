@@ -14,13 +14,8 @@ export function ChatPage() {
   const { t } = useLanguage();
   const { session } = useSession();
   const { query } = useLocation();
-  const teams = useResource("teams", () => answerOf(api.GET("/api/teams")));
-  // The gateway takes a key and no cookie, so that agents can be talked to here only where no keys are needed.
-  const agents = useResource(session.needs_keys ? null : "talking agents", loadTalkingAgents);
-  const talking = [
-    ...(teams.data?.teams.filter((team) => !team.builds).map((team) => team.team) ?? []),
-    ...(agents.data ?? []),
-  ];
+  const partners = useResource("chat partners", () => answerOf(api.GET("/api/chat")));
+  const talking = partners.data?.partners.map((one) => one.name) ?? [];
   const partner = query.get("team") ?? talking[0] ?? null;
   const user = query.get("user") ?? session.user ?? "";
   const [turnsEnded, setTurnsEnded] = useState(0);
@@ -29,7 +24,7 @@ export function ChatPage() {
   return (
     <div className="chat-page">
       <PageHead title={t("chat.title")} lead={t("chat.notice")}>
-        {teams.data !== null && (
+        {partners.data !== null && (
           <label className="row">
             <span className="faint">{t("chat.with")}</span>
             <select value={partner ?? ""} onChange={(event) => setQuery({ team: event.target.value })}>
@@ -43,9 +38,11 @@ export function ChatPage() {
         )}
         {session.is_admin && <UserField user={user} />}
       </PageHead>
-      {teams.error !== null && !teams.error.offline && <FailureNotice failure={teams.error} onRetry={teams.reload} />}
-      {teams.data === null && teams.loading && <Loading rows={6} />}
-      {teams.data !== null && partner === null && <Empty icon="chat" title={t("chat.nobody")} />}
+      {partners.error !== null && !partners.error.offline && (
+        <FailureNotice failure={partners.error} onRetry={partners.reload} />
+      )}
+      {partners.data === null && partners.loading && <Loading rows={6} />}
+      {partners.data !== null && partner === null && <Empty icon="chat" title={t("chat.nobody")} />}
       {partner !== null && (
         <div className="chat-layout" data-single={!isTeam || undefined}>
           {isTeam ? (
@@ -65,16 +62,6 @@ export function ChatPage() {
       )}
     </div>
   );
-}
-
-/** The deployed agents that hold a conversation, as the gateway calls them. */
-async function loadTalkingAgents(): Promise<string[]> {
-  const { agents } = await answerOf(api.GET("/api/agents"));
-  const live = agents.filter((agent) => agent.live !== null && agent.problem === null);
-  const details = await Promise.all(
-    live.map((agent) => answerOf(api.GET("/api/agents/{name}", { params: { path: { name: agent.name } } }))),
-  );
-  return details.filter((agent) => agent.conversation).map((agent) => `agent:${agent.name}`);
 }
 
 function UserField({ user }: { user: string }) {

@@ -64,7 +64,8 @@ function CommitmentItem({
             {t("commitments.due")} <When at={commitment.due} style="date" /> ·{" "}
           </>
         )}
-        {t("commitments.predicted")} <Quantity value={commitment.p} unit="percent" />
+        {t("commitments.predicted")}{" "}
+        <Quantity value={commitment.p} unit="percent" of={`commitments.${commitment.id}.p`} />
       </p>
       <div className="row" role="group" aria-label={t("commitments.outcomeOf", { what: commitment.what })}>
         {commitment.outcome === "open" ? (

@@ -5,7 +5,7 @@ import { useAction } from "../../api/resource";
 import type { BlackboardDetail, Correction } from "../../api/types";
 import { Icon } from "../../components/icon";
 import { Button, FailureNotice, Notice } from "../../components/ui";
-import type { Message } from "../../i18n/en";
+import type { Message } from "../../i18n/catalogs";
 import { useLanguage } from "../../i18n/language";
 import { EraseDialog } from "./erase_dialog";
 import { QuestionnaireDialog } from "./questionnaire";

@@ -1,5 +1,5 @@
 import { Quantity } from "../../components/quantity";
-import type { Message } from "../../i18n/en";
+import type { Message } from "../../i18n/catalogs";
 import { useLanguage } from "../../i18n/language";
 
 export const TRAITS = ["openness", "conscientiousness", "extraversion", "agreeableness", "neuroticism"] as const;
@@ -32,7 +32,7 @@ function estimateOf(ocean: unknown, trait: string): Estimate | null {
 }
 
 /** Five estimates with how unsure they are: an interval first, a point second. */
-export function Traits({ ocean }: { ocean: unknown }) {
+export function Traits({ ocean, of }: { ocean: unknown; of: string }) {
   const { t } = useLanguage();
   const traitName = useTraitName();
   return (
@@ -54,9 +54,10 @@ export function Traits({ ocean }: { ocean: unknown }) {
                     <span className="trait-point" style={{ left: `${estimate.score}%` }} />
                   </span>
                   <span className="trait-numbers">
-                    <Quantity value={estimate.score} unit="count" />{" "}
+                    <Quantity value={estimate.score} unit="count" of={`${of}.${trait}.score`} />{" "}
                     <span className="faint">
-                      <Quantity value={estimate.low} unit="count" />–<Quantity value={estimate.high} unit="count" />
+                      <Quantity value={estimate.low} unit="count" of={`${of}.${trait}.low`} />–
+                      <Quantity value={estimate.high} unit="count" of={`${of}.${trait}.high`} />
                     </span>
                   </span>
                 </dd>

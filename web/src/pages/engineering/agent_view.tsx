@@ -49,7 +49,7 @@ export function AgentView({ name, onChanged }: { name: string; onChanged: () => 
       {failure !== null && !failure.offline && <FailureNotice failure={failure} />}
       {data === null && agent.loading && <Loading rows={6} />}
       {data !== null && (
-        <div className="stack">
+        <div className="stack" data-api="agent">
           <p className="break">{data.purpose}</p>
           <div className="columns">
             <div className="stack">
@@ -65,20 +65,23 @@ export function AgentView({ name, onChanged }: { name: string; onChanged: () => 
                   </Button>
                 </div>
               )}
-              {data.conversation && !session.needs_keys && (
+              {data.conversation && data.versions.some((version) => version.state === "live") && (
                 <Link href={`/chat?team=agent:${encodeURIComponent(name)}`}>{t("engineering.talk")}</Link>
               )}
-              <details className="section-view">
-                <summary>
-                  <strong>{t("engineering.evidence")}</strong>
-                </summary>
-                <Outline value={data.evidence} />
-              </details>
+              {data.evidence !== null && (
+                <details className="section-view">
+                  <summary>
+                    <strong>{t("engineering.evidence")}</strong>
+                  </summary>
+                  <Outline value={data.evidence} of="evidence" />
+                </details>
+              )}
               <details className="section-view">
                 <summary>
                   <strong>{t("engineering.permissions")}</strong>
                 </summary>
                 <Outline
+                  of=""
                   value={{ permissions: data.permissions, limits: data.limits, assumptions: data.assumptions }}
                 />
               </details>
@@ -185,7 +188,7 @@ function Files({ agent }: { agent: AgentDetail }) {
               <span className="mono">{path}</span>
             </Button>
             <span className="faint">
-              <Quantity value={size} unit="bytes" />
+              <Quantity value={size} unit="bytes" of={`files.${path}`} />
             </span>
           </li>
         ))}
@@ -275,9 +278,9 @@ function CallForm({ agent, tool }: { agent: string; tool: AgentTool }) {
         </Notice>
       )}
       {answer !== null && answer.error === null && (
-        <div role="status" className="stack-s">
+        <div role="status" className="stack-s" data-api="call">
           <p className="faint">
-            {t("engineering.result")} · <Quantity value={answer.seconds} unit="seconds" />
+            {t("engineering.result")} · <Quantity value={answer.seconds} unit="seconds" of="seconds" />
           </p>
           <pre className="code" tabIndex={0}>
             <code>{JSON.stringify(answer.result, null, 2)}</code>

@@ -49,7 +49,7 @@ export function BuildView({ id }: { id: string }) {
       {build.error !== null && !build.error.offline && <FailureNotice failure={build.error} onRetry={build.reload} />}
       {data === null && build.loading && <Loading rows={6} />}
       {data !== null && (
-        <div className="stack">
+        <div className="stack" data-api="build">
           <p className="row">
             <Badge tone={agentStateTone(data.status)} live={data.status === "running"}>
               {stateName(data.status)}
@@ -72,17 +72,17 @@ export function BuildView({ id }: { id: string }) {
           <Board agents={Object.keys(team.data?.agents ?? {})} build={data} moment={moment} />
           <dl className="stats">
             <Stat label={t("engineering.tests")}>
-              <Quantity value={data.tests?.passed} unit="count" /> /{" "}
-              <Quantity value={data.tests?.written} unit="count" />
+              <Quantity value={data.tests?.passed} unit="count" of="tests.passed" /> /{" "}
+              <Quantity value={data.tests?.written} unit="count" of="tests.written" />
             </Stat>
             <Stat label={t("engineering.candidates")}>
-              <Quantity value={data.candidates} unit="count" />
+              <Quantity value={data.candidates} of="candidates" unit="count" />
             </Stat>
             <Stat label={t("engineering.tokens")}>
-              <Quantity value={data.tokens} unit="count" />
+              <Quantity value={data.tokens} of="tokens" unit="count" />
             </Stat>
             <Stat label={t("engineering.seconds")}>
-              <Quantity value={data.seconds} unit="seconds" />
+              <Quantity value={data.seconds} of="seconds" unit="seconds" />
             </Stat>
           </dl>
           <BuildSections build={data} />
@@ -111,7 +111,7 @@ function Board({ agents, build, moment }: { agents: string[]; build: BuildDetail
             </Badge>
             <span className="faint">
               {t("engineering.calls", { count: steps.length })} ·{" "}
-              <Quantity value={steps.reduce((sum, step) => sum + step.seconds, 0)} unit="seconds" />
+              <Quantity value={steps.reduce((sum, step) => sum + step.seconds, 0)} unit="seconds" of={null} />
             </span>
           </li>
         );
@@ -133,13 +133,13 @@ function BuildSections({ build }: { build: BuildDetail }) {
       tabs={names.map((name) => ({
         id: name,
         label: name.replaceAll("_", " "),
-        content: <SectionText value={build.sections[name]?.["value"]} />,
+        content: <SectionText value={build.sections[name]?.["value"]} of={`sections.${name}.value`} />,
       }))}
     />
   );
 }
 
-function SectionText({ value }: { value: unknown }) {
+function SectionText({ value, of }: { value: unknown; of: string }) {
   const source = typeof value === "string" ? value : null;
   if (source !== null) {
     return (
@@ -148,5 +148,5 @@ function SectionText({ value }: { value: unknown }) {
       </pre>
     );
   }
-  return <Outline value={value} />;
+  return <Outline value={value} of={of} />;
 }

@@ -43,13 +43,16 @@ export function PlanPage() {
   });
   const start = useAction(async () => {
     if (plan === null) return;
+    setEnded(null);
     const started = await answerOf(api.POST("/api/plan/start", { body: { plan: plan.plan } }));
-    setEnded({
+    const starting = {
       started: true,
       message: t(started.serves_at_once ? "plan.starting" : "plan.startingElsewhere", {
         instances: started.instances.join(", "),
       }),
-    });
+    };
+    // The event that tells the end can be here before this answer.
+    setEnded((known) => known ?? starting);
   });
   useEvents((event) => {
     if (event.type === "plan_start_ended" && event.plan === plan?.plan) {
@@ -194,12 +197,12 @@ function Detected({
   const { t } = useLanguage();
   if (devices === null || devices.detected.length === 0) return null;
   return (
-    <ul className="row faint">
+    <ul className="row faint" data-api="devices">
       <li>{t("plan.here")}</li>
       {devices.detected.map((device, at) => (
         <li key={at}>
-          {device.name}: <Quantity value={device.memory_gib} unit="gib" /> (
-          <Quantity value={device.free_gib} unit="gib" /> {t("plan.free")})
+          {device.name}: <Quantity value={device.memory_gib} unit="gib" of={`detected.${at}.memory_gib`} /> (
+          <Quantity value={device.free_gib} unit="gib" of={`detected.${at}.free_gib`} /> {t("plan.free")})
         </li>
       ))}
     </ul>

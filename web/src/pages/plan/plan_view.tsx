@@ -27,8 +27,8 @@ export function PlanView({ plan, stale }: { plan: PlanDocument; stale: boolean }
               note={
                 plan.turn.reply_s_range !== null && (
                   <>
-                    <Quantity value={plan.turn.reply_s_range[0]} unit="seconds" />–
-                    <Quantity value={plan.turn.reply_s_range[1]} unit="seconds" />
+                    <Quantity value={plan.turn.reply_s_range[0]} unit="seconds" of="turn.reply_s_range.0" />–
+                    <Quantity value={plan.turn.reply_s_range[1]} unit="seconds" of="turn.reply_s_range.1" />
                   </>
                 )
               }
@@ -110,7 +110,7 @@ export function PlanView({ plan, stale }: { plan: PlanDocument; stale: boolean }
                       </td>
                       <td className="why-cell">{agent.why}</td>
                       <td className="break">
-                        <NextBest value={agent.next_best} />
+                        <NextBest value={agent.next_best} of={`agents.${name}.next_best`} />
                       </td>
                     </tr>
                   ))}
@@ -129,16 +129,16 @@ export function PlanView({ plan, stale }: { plan: PlanDocument; stale: boolean }
   );
 }
 
-function NextBest({ value }: { value: Record<string, unknown> | null }) {
+function NextBest({ value, of }: { value: Record<string, unknown> | null; of: string }) {
   const { t } = useLanguage();
-  if (value === null) return <Quantity value={null} />;
+  if (value === null) return <Quantity value={null} of={of} />;
   const number = (name: string) => (typeof value[name] === "number" ? value[name] : null);
   return (
     <>
       {String(value["model"])} <span className="faint">{String(value["format"])}</span>
       <p className="faint">
-        <Quantity value={number("score_change")} /> {t("plan.points")} · +
-        <Quantity value={number("extra_gib")} unit="gib" /> ·{" "}
+        <Quantity value={number("score_change")} of={`${of}.score_change`} /> {t("plan.points")} · +
+        <Quantity value={number("extra_gib")} unit="gib" of={`${of}.extra_gib`} /> ·{" "}
         {t(value["fits_beside"] === true ? "plan.fits" : "plan.doesNotFit")}
       </p>
     </>

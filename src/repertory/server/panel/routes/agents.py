@@ -2,13 +2,15 @@
 
 import asyncio
 import time
-from typing import Annotated, NoReturn
+from typing import Annotated, NoReturn, cast
 
 from fastapi import APIRouter, Depends, Query
 
 from repertory.errors import UsageError
 from repertory.registry.documents import agent_document, agent_row, event_document
-from repertory.registry.registry import Registry
+from repertory.registry.package import EVIDENCE
+from repertory.registry.registry import Loaded, Registry
+from repertory.server.panel.build_desk import BUILDERS
 from repertory.server.panel.failures import FAILURE, not_found
 from repertory.server.panel.panel import Panel, panel_of
 from repertory.server.panel.schema.agents import (
@@ -53,7 +55,12 @@ async def get_agent(name: str, panel: _PanelOf, visitor: Anyone, version: _Versi
 
     def read() -> AgentDetail:
         chosen, versions = _chosen(panel.registry, visitor, name, version)
-        return AgentDetail.model_validate(agent_document(panel.registry.load(chosen), versions))
+        loaded = panel.registry.load(chosen)
+        document = agent_document(loaded, versions)
+        if not _sees_evidence(panel, visitor, loaded):
+            files = {path: size for path, size in document["files"].items() if path != EVIDENCE}
+            document |= {"evidence": None, "files": files}
+        return AgentDetail.model_validate(document)
 
     return await asyncio.to_thread(read)
 
@@ -70,8 +77,9 @@ async def get_agent_file(
 
     def read() -> AgentFile:
         chosen, _ = _chosen(panel.registry, visitor, name, version)
-        content = panel.registry.load(chosen).package.files.get(path)
-        if content is None:
+        loaded = panel.registry.load(chosen)
+        content = loaded.package.files.get(path)
+        if content is None or (path == EVIDENCE and not _sees_evidence(panel, visitor, loaded)):
             raise not_found("file", path)
         return AgentFile(agent=chosen.label, path=path, text=content.decode("utf-8", "replace"))
 
@@ -89,7 +97,10 @@ async def get_agent_history(name: str, panel: _PanelOf, visitor: Anyone) -> Agen
             events = panel.registry.history(name)
         except UsageError as error:
             _refuse(name, error)
-        return AgentHistory(events=[AgentHistoryEntry.model_validate(event_document(name, event)) for event in events])
+        entries = [AgentHistoryEntry.model_validate(event_document(name, event)) for event in events]
+        if not visitor.is_admin:  # why a version was taken back may quote what its builder was asked for
+            entries = [entry.model_copy(update={"detail": {}}) for entry in entries]
+        return AgentHistory(events=entries)
 
     return await asyncio.to_thread(read)
 
@@ -103,7 +114,7 @@ async def call_agent(name: str, body: AgentCall, panel: _PanelOf, visitor: Anyon
         raise GatewayError(message, status=409, code="not_live", hint="promote one, or name its version")
     panel.gateway.admit(visitor.caller)
     began = time.perf_counter()
-    done = await panel.calls.call(name, body.tool, body.args, chosen.version, user=visitor.user)
+    done = await panel.agents.calls.call(name, body.tool, body.args, chosen.version, user=visitor.user)
     error = None if done.error is None else AgentCallError(type=done.error.type, message=done.error.message)
     seconds = round(time.perf_counter() - began, 4)
     return AgentCallAnswer(agent=done.version, result=done.result, error=error, seconds=seconds)
@@ -165,6 +176,19 @@ def _chosen(
         if one.version == number:
             return one, versions
     raise not_found("version", f"{name}@{number}")
+
+
+def _sees_evidence(panel: Panel, visitor: Visitor, loaded: Loaded) -> bool:
+    """Whether somebody may read what an agent was asked for with, and all that came of it.
+
+    Who asked is known by the build, as long as that is kept; of agents that came another way it is not known.
+    """
+    if visitor.is_admin:
+        return True
+    built_by = loaded.package.evidence.get("built_by")
+    build = cast("dict[str, object]", built_by).get("build") if isinstance(built_by, dict) else None
+    turn = panel.store.turns.get(build) if isinstance(build, str) else None
+    return turn is not None and turn.team == BUILDERS and turn.user == visitor.user
 
 
 def _refuse(name: str, error: UsageError) -> NoReturn:

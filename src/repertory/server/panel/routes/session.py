@@ -30,12 +30,17 @@ async def get_session(request: Request, panel: _PanelOf) -> SessionInfo:
 
 @router.post("", operation_id="sign_in")
 async def sign_in(body: SignIn, request: Request, response: Response, panel: _PanelOf) -> SessionInfo:
-    """Sign in with a key. The browser gets a cookie that no script can read; the key itself is not kept in it."""
+    """Sign in with a key. The browser gets a cookie that no script can read; the key itself is not kept in it.
+
+    After too many keys that are not valid, 429 says when to come again.
+    """
     if not panel.access.needs_keys:
         return _info(panel, await find_visitor(request, panel))
+    was_right = panel.sign_in_limits.admit(request.client.host if request.client else None, body.key)
     begun = await panel.signings.begin(body.key)
     if begun is None:
         raise GatewayError("the key is not valid", status=401, code="invalid_api_key")
+    was_right()
     secret, signed_in = begun
     before = cookie_of(request)
     if before is not None:

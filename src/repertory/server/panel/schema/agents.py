@@ -91,8 +91,9 @@ class AgentDetail(Answer):
     assumptions: list[str]
     files: dict[str, int]
     """Path -> size in bytes."""
-    evidence: JsonObject
-    """How it was built and what showed that it works."""
+    evidence: JsonObject | None
+    """How it was built and what showed that it works. It holds the words of whoever asked for the agent, so that it is
+    null for everybody but them and administrators; the file that it stands in is then not listed either."""
     versions: list[AgentVersionRow]
 
 
@@ -110,6 +111,7 @@ class AgentHistoryEntry(Answer):
     agent: str
     what: str
     detail: JsonObject
+    """More about it, for administrators; empty for others."""
     at: datetime
 
 

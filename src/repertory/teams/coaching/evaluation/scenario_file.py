@@ -66,7 +66,8 @@ def parse_scenarios(text: str, *, file: str) -> ScenarioFile:
         first = error.errors(include_url=False)[0]
         path = ".".join(str(part) for part in first["loc"])
         more = error.error_count() - 1
-        told = first["msg"].removeprefix("Value error, ")
+        no_mapping = first["type"] in ("model_type", "dict_type")
+        told = "a mapping of keys to values belongs here" if no_mapping else first["msg"].removeprefix("Value error, ")
         message = f"{path}: {told}" if path else told
         hint = f"{more} more mistakes; {_HINT}" if more else _HINT
         raise _at(text, file, _index(root, first["loc"]), printable(message), hint) from None

@@ -1,0 +1,43 @@
+import { messages } from "../messages";
+
+/** The Keys page. */
+export const keys = messages(
+  {
+    "keys.title": "Keys",
+    "keys.lead": "Who may use this server, and for what.",
+    "keys.create": "New key",
+    "keys.notNeeded": "This server runs without keys: everybody on this machine may do everything.",
+    "keys.none": "There are no keys yet",
+    "keys.name": "Name",
+    "keys.scopes": "May use",
+    "keys.perMinute": "Requests per minute",
+    "keys.expires": "Until",
+    "keys.revoke": "Revoke",
+    "keys.user": "User",
+    "keys.userHint": "The only user it speaks for. Needed for people.",
+    "keys.teams": "Teams",
+    "keys.teamsHint": "None chosen: every name.",
+    "keys.admin": "Administrator",
+    "keys.days": "Days until it ends (empty: never)",
+    "keys.shownOnce": "Keep this key now: it is shown only this once.",
+  },
+  {
+    "keys.title": "Chaves",
+    "keys.lead": "Quem pode usar este servidor, e para quê.",
+    "keys.create": "Nova chave",
+    "keys.notNeeded": "Este servidor roda sem chaves: todos nesta máquina podem fazer tudo.",
+    "keys.none": "Ainda não há chaves",
+    "keys.name": "Nome",
+    "keys.scopes": "Pode usar",
+    "keys.perMinute": "Pedidos por minuto",
+    "keys.expires": "Até",
+    "keys.revoke": "Revogar",
+    "keys.user": "Pessoa",
+    "keys.userHint": "A única pessoa por quem ela fala. Necessário para pessoas.",
+    "keys.teams": "Equipes",
+    "keys.teamsHint": "Nenhuma escolhida: todos os nomes.",
+    "keys.admin": "Administrador",
+    "keys.days": "Dias até terminar (vazio: nunca)",
+    "keys.shownOnce": "Guarde esta chave agora: ela só é mostrada desta vez.",
+  },
+);

@@ -1,0 +1,41 @@
+import { messages } from "../messages";
+
+/** The Models page. */
+export const models = messages(
+  {
+    "models.title": "Models",
+    "models.lead": "The files on this machine, and what the planner knows.",
+    "models.files": "Files",
+    "models.none": "No model file is here",
+    "models.inMemory": "in memory",
+    "models.pull": "Pull",
+    "models.catalog": "Catalog",
+    "models.filter": "Search models",
+    "models.model": "Model",
+    "models.parameters": "Parameters",
+    "models.active": "Active",
+    "models.context": "Context",
+    "models.sizes": "Weights",
+    "models.licence": "Licence",
+    "models.removeTitle": "Remove {name}?",
+    "models.removeHint": "The file is deleted from this machine; it can be pulled again.",
+  },
+  {
+    "models.title": "Modelos",
+    "models.lead": "Os arquivos nesta máquina, e o que o planejador conhece.",
+    "models.files": "Arquivos",
+    "models.none": "Nenhum arquivo de modelo aqui",
+    "models.inMemory": "na memória",
+    "models.pull": "Baixar",
+    "models.catalog": "Catálogo",
+    "models.filter": "Procurar modelos",
+    "models.model": "Modelo",
+    "models.parameters": "Parâmetros",
+    "models.active": "Ativos",
+    "models.context": "Contexto",
+    "models.sizes": "Pesos",
+    "models.licence": "Licença",
+    "models.removeTitle": "Remover {name}?",
+    "models.removeHint": "O arquivo é apagado desta máquina; pode ser baixado de novo.",
+  },
+);

@@ -1,0 +1,53 @@
+import { messages } from "../messages";
+
+/** The Settings page. */
+export const settings = messages(
+  {
+    "settings.title": "Settings",
+    "settings.lead": "How it looks to you, and how it begins for everybody.",
+    "settings.here": "In this browser",
+    "settings.language": "Language",
+    "settings.theme": "Appearance",
+    "settings.system": "as the system",
+    "settings.light": "light",
+    "settings.dark": "dark",
+    "settings.zone": "Times are shown in your zone, {zone}.",
+    "settings.installation": "For everybody",
+    "settings.country": "Country",
+    "settings.countryHint":
+      "Two letters, such as PT. Decides which crisis services are named; empty follows the message's language.",
+    "settings.defaultLanguage": "Language to begin with",
+    "settings.defaultTheme": "Appearance to begin with",
+    "settings.browser": "as the browser",
+    "settings.keep": "Keep",
+    "settings.kept": "Kept.",
+    "settings.who": "Who you are here",
+    "settings.admin": "Administrator",
+    "settings.version": "Version",
+    "settings.signOut": "Sign out",
+  },
+  {
+    "settings.title": "Ajustes",
+    "settings.lead": "Como você o vê, e como começa para todos.",
+    "settings.here": "Neste navegador",
+    "settings.language": "Idioma",
+    "settings.theme": "Aparência",
+    "settings.system": "como o sistema",
+    "settings.light": "claro",
+    "settings.dark": "escuro",
+    "settings.zone": "As horas são as do seu fuso, {zone}.",
+    "settings.installation": "Para todos",
+    "settings.country": "País",
+    "settings.countryHint":
+      "Duas letras, como PT. Decide que serviços de crise são citados; vazio segue o idioma da mensagem.",
+    "settings.defaultLanguage": "Idioma inicial",
+    "settings.defaultTheme": "Aparência inicial",
+    "settings.browser": "como o navegador",
+    "settings.keep": "Guardar",
+    "settings.kept": "Guardado.",
+    "settings.who": "Quem você é aqui",
+    "settings.admin": "Administrador",
+    "settings.version": "Versão",
+    "settings.signOut": "Sair",
+  },
+);
