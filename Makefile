@@ -11,8 +11,9 @@ export NO_MKDOCS_2_WARNING := 1
 WORKERS ?= $(shell echo $$(( 2 * $$(nproc 2>/dev/null || echo 2) )))
 export REPERTORY_TEST_VLLM ?= $(CACHE)/vllm
 export REPERTORY_TEST_HARNESSES ?= $(CACHE)/harnesses
+export REPERTORY_TEST_FRONT_END ?= $(CACHE)/front-end
 
-.PHONY: help setup web demo test lint format typecheck bench docs docs-check lock vllm harnesses clean
+.PHONY: help setup web demo test lint format typecheck bench docs docs-check lock vllm harnesses front-end clean
 
 help:  ## Show this list
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | awk -F':.*## ' '{printf "  make %-12s %s\n", $$1, $$2}'
@@ -83,6 +84,9 @@ vllm: $(READY)  ## An environment with vLLM's CPU build and a small model for it
 harnesses: $(READY)  ## Claude Code, OpenCode and Qwen Code for the tests of harnesses (npm, 640 MB, cached)
 	@$(BIN)/python web/build_hook.py install --silent --no-audit --no-fund --prefix $(REPERTORY_TEST_HARNESSES) \
 	  @anthropic-ai/claude-code@2.1.197 opencode-ai@1.18.33 @qwen-code/qwen-code@0.15.10
+
+front-end: $(READY)  ## Gradio's chat page for the tests of clients (84 MB download, 400 MB, cached)
+	@$(BIN)/python -m tests.front_end_environment $(REPERTORY_TEST_FRONT_END)
 
 clean:  ## Remove the environment and caches of this checkout
 	@rm -rf $(VENV) .cache site dist .pytest_cache .ruff_cache .hypothesis

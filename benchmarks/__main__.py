@@ -17,6 +17,7 @@ SCRIPTS: dict[str, tuple[tuple[str, ...], tuple[str, ...]]] = {
     "odd_messages": ((), ()),
     "harness": (("--turns", "1"), ("--turns", "20")),
     "returning_sessions": (("--quick",), ()),
+    "swap": (("--quick",), ()),
     "panel_load": ((), ()),
     "concurrent_sessions": (("--seconds", "20"), ("--seconds", "120")),
 }

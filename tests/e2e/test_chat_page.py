@@ -93,7 +93,6 @@ def test_a_refusal_is_shown(browser: Browser, stage: Stage, key: str, model: str
 
 
 @pytest.mark.engine
-@pytest.mark.timeout(780)
 def test_a_real_model_answers(
     browser: Browser, tmp_path: Path, model_folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -105,14 +104,3 @@ def test_a_real_model_answers(
             expect(page.answers.last).not_to_be_empty(timeout=120_000)
             page.settle(timeout_s=120)
             assert grew(page.seen()), page.seen()
-        with chat(browser, stage, "coaching", key) as page:
-            page.say(GOAL)
-            expect(page.answers.last).not_to_be_empty(timeout=120_000)
-            page.settle(timeout_s=600)
-            (turn,) = turns_of(stage, key)
-            shown = " ".join(page.answers.last.inner_text().split())
-            assert turn["status"] in ("complete", "partial")
-            first = httpx2.get(
-                f"{stage.url}/api/turns/{turn['id']}", headers={"Authorization": f"Bearer {key}"}, trust_env=False
-            ).json()["first_reply"]
-            assert " ".join(first.split())[:40] in shown
