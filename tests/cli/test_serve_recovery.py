@@ -2,7 +2,6 @@
 
 import json
 import re
-import subprocess
 import threading
 import time
 from collections import Counter
@@ -13,6 +12,7 @@ from typing import Any
 import anyio
 import httpx2
 import pytest
+from tests.cli.pair_team import PAIR
 from tests.cli.test_serve_command import serve
 
 from repertory.runtime.compaction.facts import read_facts
@@ -21,28 +21,11 @@ from repertory.testing import ScriptedEngine, ScriptedRequest
 
 pytestmark = pytest.mark.timeout(180)
 
-TEAM = """
-name: pair
-preamble: You are a pair.
-sections:
-  one: {text: true}
-  two: {text: true}
-agents:
-  first:
-    instructions: Be the first.
-    writes: one
-  second:
-    instructions: Be the second.
-    writes: two
-    reads: {one: {mode: fresh}}
-replies: {first: one, full: two}
-"""
-
 
 @pytest.fixture
 def team(tmp_path: Path) -> str:
     path = tmp_path / "pair.yaml"
-    path.write_text(TEAM, "utf-8")
+    path.write_text(PAIR, "utf-8")
     return str(path)
 
 
@@ -89,28 +72,33 @@ def say(url: str, text: str, user: str, session: str | None = None) -> dict[str,
     return answer.json()
 
 
-def cut_off_second(engine: Engine, process: "subprocess.Popen[str]", url: str) -> None:
-    """Kill the server while the second agent of ada's turn writes; the first one has written."""
+def cut_off_second(engine: Engine, team: str) -> threading.Event:
+    """Kill a server while the second agent of ada's turn writes; the first one has written.
 
-    def ask() -> None:
-        with pytest.raises(httpx2.TransportError):
-            say(url, "I will call Mia on Sunday.", "ada")
+    Returns:
+        What the second agent's answers wait for.
+    """
+    held = engine.held["second"] = threading.Event()
+    with serve("--engine-url", engine.server.url, "--team", team) as (process, document):
 
-    asking = threading.Thread(target=ask)
-    asking.start()
-    until(lambda: engine.asked["second"] == 1, "the second agent is asked")
-    process.kill()
-    process.wait()
-    asking.join()
+        def ask() -> None:
+            with pytest.raises(httpx2.TransportError):
+                say(document["url"], "I will call Mia on Sunday.", "ada")
+
+        asking = threading.Thread(target=ask)
+        asking.start()
+        until(lambda: engine.asked["second"] == 1, "the second agent is asked")
+        process.kill()
+        process.wait()
+        asking.join()
+    return held
 
 
 def test_a_turn_that_a_kill_cut_off_is_completed_at_the_next_start(team: str) -> None:
     engine = Engine()
-    held = engine.held["second"] = threading.Event()
     with engine.server.in_thread():
-        with serve("--engine-url", engine.server.url, "--team", team) as (process, document):
-            cut_off_second(engine, process, document["url"])
-        with serve("--engine-url", engine.server.url, "--team", team) as (process, document), Store.open() as store:
+        held = cut_off_second(engine, team)
+        with serve("--engine-url", engine.server.url, "--team", team) as (_, document), Store.open() as store:
             until(lambda: engine.asked["second"] == 2, "the second agent is asked again")
             del engine.held["second"]
             whole = say(document["url"], "Hello.", "bob")  # it does not wait for what is being completed
@@ -154,10 +142,8 @@ def test_sessions_that_are_over_are_compacted_until_somebody_comes_also_after_a_
 
 def test_a_server_that_stops_waits_for_the_turn_it_completes(team: str) -> None:
     engine = Engine()
-    held = engine.held["second"] = threading.Event()
     with engine.server.in_thread():
-        with serve("--engine-url", engine.server.url, "--team", team) as (process, document):
-            cut_off_second(engine, process, document["url"])
+        held = cut_off_second(engine, team)
         with serve("--engine-url", engine.server.url, "--team", team) as (process, _), Store.open() as store:
             until(lambda: engine.asked["second"] == 2, "the second agent is asked again")
             process.terminate()

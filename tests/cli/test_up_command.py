@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from tests.cli.pair_team import PAIR
 from tests.serving.instances.conftest import FakeEngines
 from typer.testing import CliRunner
 
@@ -29,24 +30,6 @@ class Done:
     returncode: int
     stdout: str
     stderr: str
-
-
-TEAM = """
-name: pair
-preamble: You are a pair.
-sections:
-  one: {text: true}
-  two: {text: true}
-agents:
-  first:
-    instructions: Be the first.
-    writes: one
-  second:
-    instructions: Be the second.
-    writes: two
-    reads: {one: {mode: fresh}}
-replies: {first: one, full: two}
-"""
 
 
 @pytest.fixture
@@ -163,7 +146,7 @@ def test_without_anything_up(repertory: Command) -> None:
 
 def test_run_plays_on_what_is_up_for_its_team_each_agent_on_its_instance(repertory: Command, tmp_path: Path) -> None:
     team = tmp_path / "pair.yaml"
-    team.write_text(TEAM)
+    team.write_text(PAIR)
 
     def reply(request: ScriptedRequest) -> str:
         return "First words." if "Be the first" in str(request.fields) else "Second words."

@@ -9,16 +9,13 @@ from datetime import UTC, datetime
 
 import pytest
 from tests.server.panel.duo import ANSWERS, DUO
+from tests.server.served_team import served
 
 from repertory.engines.protocol import GenerateRequest
 from repertory.errors import EngineUnavailableError
-from repertory.runtime.cast import cast_on_one
 from repertory.runtime.compaction.facts import read_facts
-from repertory.runtime.rules import TeamRules
 from repertory.runtime.schedule import IDLE_PRIORITY
-from repertory.runtime.turn import TurnRunner
 from repertory.server.idle_compaction import IdleCompaction
-from repertory.server.turn_teams import RunnerTeams
 from repertory.storage.store import Store
 from repertory.testing.scripted_model import Answer, ScriptedModel, agent_of
 
@@ -52,12 +49,7 @@ class Bench:
     def __init__(self, store: Store) -> None:
         self.store = store
         self.model = ScriptedModel(reply=answer)
-        runner = TurnRunner(DUO, TeamRules(), cast_on_one(DUO, self.model), store)
-
-        async def runner_of(_: str) -> TurnRunner:
-            return runner
-
-        self.talk = RunnerTeams(["duo"], runner_of)
+        self.talk = served(DUO, self.model, store)
         self.busy = False
         self.compaction = IdleCompaction(store, self.talk, lambda: self.busy, after_s=30)
         self.talk.running.watch(self.compaction)

@@ -9,13 +9,11 @@ import anthropic
 import openai
 import pytest
 from opentelemetry import trace
+from tests.server.served_team import served
 from tests.serving.gateway.running import gateway_for, serving
 
 from repertory.errors import EngineUnavailableError
-from repertory.runtime.cast import cast_on_one
-from repertory.runtime.rules import TeamRules
 from repertory.runtime.team import Agent, Read, ReadMode, Replies, Section, Team
-from repertory.runtime.turn import TurnRunner
 from repertory.server.conversations import Conversations
 from repertory.server.turn_teams import RunnerTeams
 from repertory.serving.access import Access
@@ -60,12 +58,7 @@ def model() -> ScriptedModel:
 
 @pytest.fixture
 def teams(store: Store, model: ScriptedModel) -> RunnerTeams:
-    runner = TurnRunner(TEAM, TeamRules(), cast_on_one(TEAM, model), store)
-
-    async def runner_of(_: str) -> TurnRunner:
-        return runner
-
-    return RunnerTeams(["duo"], runner_of)
+    return served(TEAM, model, store)
 
 
 @pytest.fixture

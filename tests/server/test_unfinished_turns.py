@@ -5,14 +5,13 @@ from collections.abc import Iterator, Sequence
 
 import pytest
 from tests.server.panel.duo import ANSWERS, DUO, FIRST, FULL
+from tests.server.served_team import served
 
 from repertory.engines.protocol import ChatMessage
 from repertory.errors import EngineUnavailableError
-from repertory.runtime.cast import cast_on_one
 from repertory.runtime.events import TurnEvent
 from repertory.runtime.recorder import EventSink
-from repertory.runtime.rules import TeamRules
-from repertory.runtime.turn import MOST_RESUMES, TurnRunner
+from repertory.runtime.turn import MOST_RESUMES
 from repertory.server.running_turns import RunningTurn
 from repertory.server.turn_teams import RunnerTeams
 from repertory.server.unfinished_turns import UnfinishedTurns
@@ -49,12 +48,7 @@ def model() -> Model:
 
 @pytest.fixture
 def talk(store: Store, model: Model) -> RunnerTeams:
-    runner = TurnRunner(DUO, TeamRules(), cast_on_one(DUO, model), store)
-
-    async def runner_of(_: str) -> TurnRunner:
-        return runner
-
-    return RunnerTeams(["duo"], runner_of)
+    return served(DUO, model, store)
 
 
 def unfinished(store: Store, talk: RunnerTeams) -> UnfinishedTurns:

@@ -13,7 +13,7 @@ from typing import Any
 
 from repertory.errors import RegistryError
 from repertory.sandbox import HostCallError
-from repertory.storage.user_records import erase_records
+from repertory.storage.user_records import erase_records, records_by_user
 
 __all__ = ("AgentRecords", "RecordsCall", "RecordsSlot")
 
@@ -52,19 +52,10 @@ class AgentRecords:
 
     def export(self, user: str | None = None) -> dict[str, Any]:
         """All that is kept, or what is kept about one user, as one JSON document."""
-        users: dict[str, dict[str, Any]] = {}
         if not self._path.exists():
-            return {"schema": 0, "users": users}
+            return {"schema": 0, "users": {}}
         with closing(self._open()) as database:
-            schema = _stored_schema(database)
-            where, values = ("WHERE user = ?", (user,)) if user is not None else ("", ())
-            for owner, key, value in database.execute(f"SELECT user, key, value FROM entries {where}", values):  # noqa: S608 - one of two texts of ours
-                users.setdefault(owner, {"entries": {}, "logs": {}})["entries"][key] = json.loads(value)
-            logs = f"SELECT user, log, value FROM logs {where} ORDER BY number"  # noqa: S608 - as above
-            for owner, log, value in database.execute(logs, values):
-                kept = users.setdefault(owner, {"entries": {}, "logs": {}})["logs"]
-                kept.setdefault(log, []).append(json.loads(value))
-        return {"schema": schema, "users": users}
+            return {"schema": _stored_schema(database), "users": records_by_user(database, user)}
 
     def erase(self, user: str) -> int:
         """Delete what is kept about one user, for good; returns how many rows that were.

@@ -8,7 +8,14 @@ from typing import Any
 
 from repertory.errors import StorageError
 
-__all__ = ("RECORDS_FILE", "agents_with_records", "erase_agent_records", "erase_records", "export_agent_records")
+__all__ = (
+    "RECORDS_FILE",
+    "agents_with_records",
+    "erase_agent_records",
+    "erase_records",
+    "export_agent_records",
+    "records_by_user",
+)
 
 RECORDS_FILE = "records.sqlite"
 """The name of an agent's database, in the folder of the agent."""
@@ -40,21 +47,36 @@ def export_agent_records(agents: Path, user: str) -> dict[str, dict[str, Any]]:
     Raises:
         StorageError: A database can not be read.
     """
-    return {name: _rows(agents / name / RECORDS_FILE, user) for name in agents_with_records(agents, user)}
+    found = {path.parent.name: _kept(path, user) for path in sorted(agents.glob(f"*/{RECORDS_FILE}"))}
+    return {name: kept for name, kept in found.items() if kept is not None}
 
 
-def _rows(path: Path, user: str) -> dict[str, Any]:
+def _kept(path: Path, user: str) -> dict[str, Any] | None:
     try:
         with closing(sqlite3.connect(path, timeout=_WAIT_S, isolation_level=None)) as database:
-            database.execute("BEGIN")  # both tables as they were at one moment
-            entries = database.execute("SELECT key, value FROM entries WHERE user = ? ORDER BY key", (user,))
-            kept: dict[str, Any] = {"entries": {key: json.loads(value) for key, value in entries}, "logs": {}}
-            for log, value in database.execute("SELECT log, value FROM logs WHERE user = ? ORDER BY number", (user,)):
-                kept["logs"].setdefault(log, []).append(json.loads(value))
+            return records_by_user(database, user).get(user) if _is_made(database) else None
     except (sqlite3.Error, json.JSONDecodeError) as error:
         message = f"what the agent {path.parent.name} keeps can not be read: {error}"
         raise StorageError(message, where=str(path)) from None
-    return kept
+
+
+def records_by_user(database: sqlite3.Connection, user: str | None) -> dict[str, dict[str, Any]]:
+    """What an agent keeps, by user: values by key, and logs; of one user, or with None of all. Blocks.
+
+    Raises:
+        sqlite3.Error: It can not be read.
+    """
+    users: dict[str, dict[str, Any]] = {}
+    where, values = ("WHERE user = ?", (user,)) if user is not None else ("", ())
+    database.execute("BEGIN")  # both tables as they were at one moment
+    entries = f"SELECT user, key, value FROM entries {where} ORDER BY user, key"  # noqa: S608 - one of two texts of ours
+    for owner, key, value in database.execute(entries, values):
+        users.setdefault(owner, {"entries": {}, "logs": {}})["entries"][key] = json.loads(value)
+    logs = f"SELECT user, log, value FROM logs {where} ORDER BY number"  # noqa: S608 - as above
+    for owner, log, value in database.execute(logs, values):
+        users.setdefault(owner, {"entries": {}, "logs": {}})["logs"].setdefault(log, []).append(json.loads(value))
+    database.execute("COMMIT")
+    return users
 
 
 def _has_rows(path: Path, user: str) -> bool:

@@ -11,6 +11,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from pydantic import BaseModel
+from starlette.responses import StreamingResponse
 
 from repertory.runtime.events import AgentDelta, TurnEvent
 from repertory.runtime.recorder import EventSink
@@ -20,7 +21,7 @@ from repertory.server.panel.withheld import without_words
 from repertory.server.running_turns import RunningTurn
 from repertory.storage.records import TurnStatus
 
-__all__ = ("QUEUE", "EventHub", "Listener", "Passing", "Place", "Shown", "frame", "turn_passing")
+__all__ = ("QUEUE", "EventHub", "EventStream", "Listener", "Passing", "Place", "Shown", "frame", "turn_passing")
 
 QUEUE = 1024
 """Frames that wait for one listener."""
@@ -92,6 +93,12 @@ def frame(kind: str, body: str, place: Place | None = None) -> bytes:
     """One message of the stream; JSON has no line breaks in it."""
     head = f"id: {place.text}\n" if place is not None else ""
     return f"{head}event: {kind}\ndata: {body}\n\n".encode("utf-8", "replace")
+
+
+class EventStream(StreamingResponse):
+    """An answer made of frames: server-sent events."""
+
+    media_type = "text/event-stream"
 
 
 class Listener:

@@ -6,11 +6,10 @@ from contextlib import aclosing
 from typing import Annotated
 
 from fastapi import APIRouter, Depends
-from starlette.responses import StreamingResponse
 
 from repertory.errors import RepertoryError
 from repertory.registry.conversation import Message, ReplyDone, ReplyPart, ReplyText
-from repertory.server.panel.event_hub import frame
+from repertory.server.panel.event_hub import EventStream, frame
 from repertory.server.panel.failures import FAILURE, error_body, not_found
 from repertory.server.panel.panel import Panel, panel_of
 from repertory.server.panel.schema.agent_talk import (
@@ -32,21 +31,15 @@ _log = logging.getLogger(__name__)
 _NOTHING = ReplyText("")
 
 
-class TalkStream(StreamingResponse):
-    """Server-sent events of one reply."""
-
-    media_type = "text/event-stream"
-
-
 @router.post(
     "/{name}/talk",
     operation_id="talk_to_agent",
-    response_class=TalkStream,
+    response_class=EventStream,
     responses={200: {"model": TalkEvent, "description": "Each message's `data` is one TalkEvent"}, **FAILURE},
 )
 async def talk_to_agent(
     name: str, body: TalkRequest, panel: Annotated[Panel, Depends(panel_of)], visitor: Anyone
-) -> TalkStream:
+) -> EventStream:
     """Talk to a deployed agent that holds conversations. Leaving ends the reply."""
     if not visitor.may_use_agent(name):
         raise not_found("agent", name)
@@ -62,7 +55,7 @@ async def talk_to_agent(
     panel.gateway.admit(visitor.caller)
     said = [Message(one.role, one.text) for one in body.messages if one.text.strip()]
     headers = {"cache-control": "no-store", "x-accel-buffering": "no"}
-    return TalkStream(_frames(panel, visitor, panel.agents.reply(name, said, user)), headers=headers)
+    return EventStream(_frames(panel, visitor, panel.agents.reply(name, said, user)), headers=headers)
 
 
 async def _frames(panel: Panel, visitor: Visitor, parts: AsyncGenerator[ReplyPart]) -> AsyncGenerator[bytes]:

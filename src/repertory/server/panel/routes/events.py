@@ -4,8 +4,8 @@ from collections.abc import AsyncGenerator
 from typing import Annotated
 
 from fastapi import APIRouter, Depends, Header, Query, Request
-from starlette.responses import StreamingResponse
 
+from repertory.server.panel.event_hub import EventStream
 from repertory.server.panel.event_stream import MOST_OF_A_KEY, MOST_STREAMS, Wanted, stream_events
 from repertory.server.panel.failures import FAILURE
 from repertory.server.panel.panel import Panel, panel_of
@@ -18,12 +18,6 @@ __all__ = ("router",)
 
 router = APIRouter(tags=["events"])
 _Id = Annotated[str | None, Query(min_length=1, max_length=200)]
-
-
-class EventStream(StreamingResponse):
-    """Server-sent events."""
-
-    media_type = "text/event-stream"
 
 
 @router.get(
